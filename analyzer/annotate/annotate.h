@@ -1,0 +1,16 @@
+// From events to meaning: reads the markers an instrumented program left (core/schedule/markers.h)
+// and gives the same events with tasks, phases, transfers, matches, iterations, process groups,
+// rank coordinates and the schedule recognised.
+#pragma once
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace pleat::annotate {
+
+// Shares the event columns with its input. Whatever could not be read or matched is a diagnostic
+// of the result, with a count and an example. An input without any marker is no error: the result
+// just has no tasks.
+[[nodiscard]] base::Result<trace::Trace> annotate(const trace::Trace& events);
+
+}  // namespace pleat::annotate

@@ -1,0 +1,41 @@
+#include "base/diagnostics.h"
+
+#include <algorithm>
+
+namespace pleat::base {
+
+std::string_view toString(Severity severity) {
+    switch (severity) {
+        case Severity::Info:
+            return "info";
+        case Severity::DataLoss:
+            return "data_loss";
+        case Severity::Error:
+            return "error";
+    }
+    return "info";
+}
+
+void Diagnostics::add(Severity severity, std::string_view code, std::string_view example,
+                      std::int64_t count) {
+    const auto known = std::find_if(m_entries.begin(), m_entries.end(),
+                                    [&](const Diagnostic& d) { return d.code == code; });
+    if (known != m_entries.end()) {
+        known->count += count;
+    } else {
+        m_entries.push_back({severity, std::string(code), count, std::string(example)});
+    }
+}
+
+void Diagnostics::add(const Diagnostics& others) {
+    for (const Diagnostic& d : others.m_entries) add(d.severity, d.code, d.example, d.count);
+}
+
+const Diagnostic* Diagnostics::find(std::string_view code) const {
+    for (const Diagnostic& d : m_entries) {
+        if (d.code == code) return &d;
+    }
+    return nullptr;
+}
+
+}  // namespace pleat::base

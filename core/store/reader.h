@@ -1,0 +1,43 @@
+// Reads *.pleat files, finished or still being recorded, and answers read-only SQL on them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace pleat::store {
+
+// Does the file begin like a Pleat trace (SQLite header with our application id)?
+[[nodiscard]] bool isPleatFile(const std::filesystem::path& file);
+
+struct LoadedTrace {
+    trace::Trace trace;
+    bool annotated = false;  // the file holds annotations; else they still have to be made
+    bool finished = false;   // the recording was closed; else it is running or was interrupted
+};
+
+// Input error naming the file and what is wrong: not SQLite, not ours, newer schema (both versions
+// named), damaged (table and row named). Rows that refer to nothing are dropped and counted (code
+// "dangling_row").
+[[nodiscard]] base::Result<LoadedTrace> load(const std::filesystem::path& file);
+
+// One row of text cells; NULL is an empty optional.
+using SqlRow = std::vector<std::optional<std::string>>;
+struct SqlSink {
+    std::function<void(const std::vector<std::string>& columns)> columns;
+    std::function<void(const SqlRow& row)> row;
+};
+// Runs the statements of `query` on the file opened read-only; anything that would write is an
+// error. Usage error with SQLite's message for bad SQL.
+[[nodiscard]] base::Result<void> runSql(const std::filesystem::path& file, std::string_view query,
+                                        const SqlSink& sink);
+
+}  // namespace pleat::store

@@ -1,0 +1,182 @@
+// The words of a trace: ranks, lanes, events and what the analyzer reads from them (tasks, phases,
+// transfers, matches, iterations, process groups). Plain structs with typed ids; Trace (trace.h)
+// holds them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/interval_set.h"
+#include "base/string_pool.h"
+#include "base/time.h"
+#include "schedule/action.h"
+
+namespace pleat::trace {
+
+using RankId = base::Id<struct RankTag>;
+using LaneId = base::Id<struct LaneTag>;
+using EventId = base::Id<struct EventTag>;
+using TaskId = base::Id<struct TaskTag>;
+using TransferId = base::Id<struct TransferTag>;
+using MatchId = base::Id<struct MatchTag>;
+using GroupId = base::Id<struct GroupTag>;
+
+// Positions in the parallel layout; -1 where unknown.
+struct Coordinates {
+    std::int32_t dp = -1, pp = -1, tp = -1, ep = -1, cp = -1;
+    friend bool operator==(const Coordinates&, const Coordinates&) = default;
+};
+
+enum class ProcessEnd : std::uint8_t {
+    Unknown,  // imported, or still running
+    Exited,   // said goodbye
+    Killed,   // vanished in mid-run: its events end early
+};
+
+// One recorded process. A process that is no training rank (a launcher) has number -1 and takes no
+// part in analyses.
+struct Rank {
+    std::int32_t number = -1;  // global rank
+    Coordinates coordinates;
+    std::string host;
+    std::int64_t pid = 0;
+    std::string program;  // executable name
+    std::string device;   // "cpu", "cuda:0"; empty where unknown
+    ProcessEnd end = ProcessEnd::Unknown;
+};
+
+enum class LaneKind : std::uint8_t { HostThread, DeviceStream };
+
+struct Lane {
+    RankId rank;
+    LaneKind kind = LaneKind::HostThread;
+    std::int64_t nativeId = 0;  // thread id, stream id
+    std::string name;           // thread name; may be empty
+};
+
+enum class EventKind : std::uint8_t { Range, Mark };
+
+enum class EventFlag : std::uint8_t {
+    None = 0,
+    OpenAtEnd =
+        1,  // a range whose end was never seen; its end is the last moment known of its lane
+};
+
+// One event as a row; Trace stores the columns.
+struct Event {
+    LaneId lane;
+    base::StringId name;
+    base::StringId domain;  // NVTX domain; invalid for the default domain
+    EventKind kind = EventKind::Range;
+    EventFlag flag = EventFlag::None;
+    base::Interval span;  // empty for marks
+};
+
+// Compute with pipeline meaning. One action of one microbatch.
+struct Task {
+    RankId rank;
+    EventId event;
+    std::int32_t iteration = -1;
+    std::int32_t stage = -1;
+    std::int32_t chunk = -1;
+    std::int32_t microbatch = -1;
+    schedule::ActionKind kind = schedule::ActionKind::Forward;
+    base::Interval span;
+};
+
+enum class PhaseKind : std::uint8_t { DataLoading, Optimizer };
+
+// Work of a rank in an iteration that belongs to no microbatch.
+struct Phase {
+    RankId rank;
+    EventId event;
+    std::int32_t iteration = -1;
+    PhaseKind kind = PhaseKind::Optimizer;
+    base::Interval span;
+};
+
+// One rank's recorded iteration.
+struct IterationSpan {
+    RankId rank;
+    EventId event;
+    std::int32_t iteration = -1;
+    base::Interval span;
+};
+
+enum class Operation : std::uint8_t {
+    Send,
+    Receive,
+    AllReduce,
+    AllGather,
+    ReduceScatter,
+    Broadcast,
+    Reduce,
+    AllToAll,
+    Barrier,
+    Other
+};
+enum class Dimension : std::uint8_t { Pp, Dp, Tp, Ep, Cp, Other };
+
+struct ProcessGroup {
+    std::int64_t nativeId = -1;  // as the program named it; unique in the run
+    Dimension dimension = Dimension::Other;
+    std::int32_t size = 0;        // as announced; 0 unknown
+    std::vector<RankId> members;  // ranks seen as members, ascending
+};
+
+// One rank's part in a communication. `span` runs from the moment this rank was ready to the end.
+struct Transfer {
+    RankId rank;
+    EventId event;
+    std::int32_t iteration = -1;
+    std::int32_t stage = -1;
+    std::int32_t chunk = -1;
+    std::int32_t microbatch = -1;
+    Operation operation = Operation::Other;
+    Dimension dimension = Dimension::Other;
+    std::int64_t bytes = 0;
+    GroupId group;
+    std::int32_t peer = -1;  // global rank number; -1 for collectives
+    std::int64_t sequence = -1;
+    base::Interval span;
+    MatchId match;  // invalid: no partner was found
+
+    // The action that named it, where it was one ("2SEND_F0"): SendForward … ReceiveBackward,
+    // ReduceGradient.
+    std::optional<schedule::ActionKind> action;
+};
+
+// A communication with all its parts: send with receive, or the members of a collective.
+// It moves data from `ready` (the latest start among its members) on; before that, members wait for
+// `lastRank`.
+struct Match {
+    std::vector<TransferId> members;
+    base::TraceTime ready;
+    RankId lastRank;        // whose part started last
+    bool complete = false;  // every expected member was found
+};
+
+// What the order of tasks says about the schedule that ran.
+struct RecognisedSchedule {
+    std::string name;  // gpipe, 1f1b, interleaved, folded; "unknown"
+    std::int32_t ranks = 0, chunks = 0, microbatches = 0, group = 0;
+    double confidence = 0;  // share of (rank, iteration) orders that equal the named schedule's
+};
+
+[[nodiscard]] std::string_view toString(ProcessEnd end);       // unknown exited killed
+[[nodiscard]] std::string_view toString(LaneKind kind);        // host_thread device_stream
+[[nodiscard]] std::string_view toString(EventKind kind);       // range mark
+[[nodiscard]] std::string_view toString(PhaseKind kind);       // data optimizer
+[[nodiscard]] std::string_view toString(Operation operation);  // send recv all_reduce …
+[[nodiscard]] std::string_view toString(Dimension dimension);  // pp dp tp ep cp other
+[[nodiscard]] std::optional<ProcessEnd> parseProcessEnd(std::string_view text);
+[[nodiscard]] std::optional<LaneKind> parseLaneKind(std::string_view text);
+[[nodiscard]] std::optional<PhaseKind> parsePhaseKind(std::string_view text);
+[[nodiscard]] std::optional<Operation> parseOperation(std::string_view text);
+[[nodiscard]] std::optional<Dimension> parseDimension(std::string_view text);
+
+}  // namespace pleat::trace

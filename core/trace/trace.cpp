@@ -1,0 +1,51 @@
+#include "trace/trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pleat::trace {
+
+Trace::Trace(std::shared_ptr<const EventColumns> events, base::IdVector<RankTag, Rank> ranks,
+             base::IdVector<LaneTag, Lane> lanes, Annotations annotations,
+             base::Diagnostics diagnostics)
+    : m_events(std::move(events)),
+      m_ranks(std::move(ranks)),
+      m_lanes(std::move(lanes)),
+      m_annotations(std::move(annotations)),
+      m_diagnostics(std::move(diagnostics)) {}
+
+Event Trace::event(EventId id) const {
+    const std::size_t i = id.index();
+    const base::TraceTime start{m_events->startNs[i]};
+    return {m_events->lane[i],   m_events->name[i],
+            m_events->domain[i], m_events->kind[i],
+            m_events->flag[i],   {start, start + base::Duration{m_events->durationNs[i]}}};
+}
+
+std::string_view Trace::arguments(EventId id) const {
+    const std::uint32_t offset = m_events->arguments[id.index()];
+    return offset == 0 ? std::string_view()
+                       : std::string_view(m_events->argumentText.data() + offset - 1);
+}
+
+std::uint32_t Trace::sourceRow(EventId id) const {
+    return m_events->sourceRow.empty() ? id.index() + 1 : m_events->sourceRow[id.index()];
+}
+
+Trace::EventRange Trace::eventsOf(LaneId lane) const {
+    return {EventId(m_events->firstOfLane[lane.index()]),
+            EventId(m_events->firstOfLane[lane.index() + 1])};
+}
+
+base::Interval Trace::span() const {
+    base::Interval whole;
+    for (std::size_t i = 0; i < eventCount(); ++i) {
+        const base::Interval one = event(EventId::at(i)).span;
+        whole =
+            i == 0 ? one
+                   : base::Interval{std::min(whole.begin, one.begin), std::max(whole.end, one.end)};
+    }
+    return whole;
+}
+
+}  // namespace pleat::trace
