@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds and runs the tests. `scripts/test.sh fast` leaves out the slow ones; `scripts/test.sh all` adds the core and
+# collector tests under the address and undefined-behaviour sanitizers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mode=${1:-full}
+scripts/build.sh release
+case "$mode" in
+    fast) ctest --preset release --label-exclude slow ;;
+    full) ctest --preset release ;;
+    all)
+        scripts/build.sh asan-ubsan
+        ctest --preset asan-ubsan
+        ctest --preset release
+        ;;
+    *) echo "test.sh: unknown mode \"$mode\"; use fast, full or all" >&2; exit 2 ;;
+esac

@@ -1,0 +1,137 @@
+// The layering of the project, checked on the sources themselves: who may include whom, which
+// third-party names may stand where, and the size of files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pleat {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Layer {
+    std::string folder;                // below the source tree
+    std::set<std::string> mayInclude;  // first part of an include path, its own apart
+    std::set<std::string> thirdParty;  // first part or whole name of an include in angle brackets
+};
+
+// One row per part, lowest first. fmt and the standard library are allowed in every source file.
+const std::map<std::string, Layer> kLayers = {
+    {"base", {"core/base", {}, {}}},
+    {"schedule", {"core/schedule", {"base"}, {}}},
+    {"trace", {"core/trace", {"base", "schedule"}, {}}},
+    {"store", {"core/store", {"base", "schedule", "trace"}, {"sqlite3.h"}}},
+    {"annotate", {"analyzer/annotate", {"base", "schedule", "trace"}, {"nlohmann"}}},
+    {"graph", {"analyzer/graph", {"base", "schedule", "trace", "annotate"}, {}}},
+    {"analysis", {"analyzer/analysis", {"base", "schedule", "trace", "annotate", "graph"}, {}}},
+    {"report",
+     {"analyzer/report",
+      {"base", "schedule", "trace", "annotate", "graph", "analysis"},
+      {"nlohmann"}}},
+    {"collector", {"collector", {"base", "trace", "store"}, {"nvtx3"}}},
+    {"runtime",
+     {"instrumented_runtime",
+      {"base", "schedule"},
+      {"nvtx3", "torch", "c10", "ATen", "gloo", "CLI"}}},
+    {"cli",
+     {"cli",
+      {"base", "schedule", "trace", "store", "annotate", "graph", "analysis", "report",
+       "collector"},
+      {"CLI", "nlohmann"}}},
+};
+
+const std::set<std::string> kThirdParty = {
+    "sqlite3.h",  "nlohmann", "nvtx3", "torch",   "c10",    "ATen",   "gloo",  "CLI",
+    "simdjson.h", "fmt",      "Q",     "cupti.h", "nccl.h", "zlib.h", "zstd.h"};
+
+std::vector<fs::path> sources(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        const std::string extension = entry.path().extension();
+        if (extension == ".h" || extension == ".cpp" || extension == ".c")
+            files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::vector<std::string> lines(const fs::path& file) {
+    std::ifstream stream(file);
+    std::vector<std::string> result;
+    for (std::string line; std::getline(stream, line);) result.push_back(line);
+    return result;
+}
+
+std::string firstPart(const std::string& path) { return path.substr(0, path.find('/')); }
+
+fs::path root() { return PLEAT_SOURCE_DIR; }
+
+TEST(Architecture, APartIncludesOnlyThePartsBelowIt) {
+    const std::regex include(R"re(^\s*#include "([^"]+)")re");
+    for (const auto& [name, layer] : kLayers) {
+        for (const fs::path& file : sources(root() / layer.folder)) {
+            for (const std::string& line : lines(file)) {
+                std::smatch match;
+                if (!std::regex_search(line, match, include)) continue;
+                const std::string part = firstPart(match[1]);
+                if (!kLayers.contains(part) || part == name) continue;
+                EXPECT_TRUE(layer.mayInclude.contains(part))
+                    << file << " must not include " << match[1];
+            }
+        }
+    }
+}
+
+TEST(Architecture, ThirdPartyNamesStandOnlyWhereTheyBelong) {
+    const std::regex include(R"re(^\s*#include [<"]([^>"]+)[>"])re");
+    for (const auto& [name, layer] : kLayers) {
+        for (const fs::path& file : sources(root() / layer.folder)) {
+            const bool publicCoreHeader =
+                layer.folder.starts_with("core/") && file.extension() == ".h";
+            for (const std::string& line : lines(file)) {
+                std::smatch match;
+                if (!std::regex_search(line, match, include)) continue;
+                const std::string library = firstPart(match[1]);
+                if (!kThirdParty.contains(library)) continue;
+                const bool allowed =
+                    !publicCoreHeader && (library == "fmt" || layer.thirdParty.contains(library));
+                EXPECT_TRUE(allowed) << file << " must not include " << match[1];
+            }
+        }
+    }
+}
+
+TEST(Architecture, FilesStayShortAndHeadersAreGuarded) {
+    for (const std::string folder :
+         {"core", "collector", "instrumented_runtime", "analyzer", "cli", "tests"}) {
+        for (const fs::path& file : sources(root() / folder)) {
+            const std::vector<std::string> text = lines(file);
+            EXPECT_LT(text.size(), 600U) << file << " holds more than one idea";
+            if (file.extension() != ".h") continue;
+            EXPECT_NE(std::find(text.begin(), text.end(), "#pragma once"), text.end()) << file;
+        }
+    }
+}
+
+TEST(Architecture, NoFolderIsAGrabBag) {
+    for (const std::string folder :
+         {"core", "collector", "instrumented_runtime", "analyzer", "cli"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+            const std::string name = entry.path().stem();
+            for (const std::string_view forbidden :
+                 {"utils", "util", "common", "misc", "helpers"}) {
+                EXPECT_NE(name, forbidden) << entry.path();
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pleat
