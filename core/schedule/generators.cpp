@@ -1,0 +1,191 @@
+#include "schedule/generators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/nearest_name.h"
+
+namespace pleat::schedule {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames = {"gpipe", "1f1b", "interleaved", "folded"};
+// Far above any real schedule; keeps a typing error from filling the memory.
+constexpr std::int64_t kMaximumActions = 20'000'000;
+
+struct ChunkOfMicrobatch {
+    std::int32_t chunk;
+    std::int32_t microbatch;
+};
+
+// One rank's list while it is being made.
+class RankOrder {
+  public:
+    RankOrder(const Placement& placement, std::int32_t rank) : m_stages(placement.stagesOf(rank)) {}
+
+    void forward(ChunkOfMicrobatch what) { add(ActionKind::Forward, what); }
+    void backward(ChunkOfMicrobatch what) { add(ActionKind::FullBackward, what); }
+    // The list with each stage's gradient sync right after its last backward.
+    [[nodiscard]] std::vector<Action> withGradientSync() && {
+        std::vector<std::int32_t> backwardsLeft(static_cast<std::size_t>(m_stages.back()) + 1);
+        for (const Action& action : m_actions) {
+            if (action.kind == ActionKind::FullBackward)
+                ++backwardsLeft[static_cast<std::size_t>(action.stage)];
+        }
+        std::vector<Action> result;
+        result.reserve(m_actions.size() + m_stages.size());
+        for (const Action& action : m_actions) {
+            result.push_back(action);
+            if (action.kind == ActionKind::FullBackward &&
+                --backwardsLeft[static_cast<std::size_t>(action.stage)] == 0) {
+                result.push_back({action.stage, ActionKind::ReduceGradient, -1, {}});
+            }
+        }
+        return result;
+    }
+
+  private:
+    void add(ActionKind kind, ChunkOfMicrobatch what) {
+        m_actions.push_back(
+            {m_stages[static_cast<std::size_t>(what.chunk)], kind, what.microbatch, {}});
+    }
+    std::span<const std::int32_t> m_stages;
+    std::vector<Action> m_actions;
+};
+
+// All forwards, then all backwards in the same order.
+void fillGpipe(RankOrder& order, const GeneratorOptions& options) {
+    for (std::int32_t m = 0; m < options.microbatches; ++m) order.forward({0, m});
+    for (std::int32_t m = 0; m < options.microbatches; ++m) order.backward({0, m});
+}
+
+void fillOneForwardOneBackward(RankOrder& order, const GeneratorOptions& options,
+                               std::int32_t rank) {
+    const std::int32_t warmUp = std::min(options.ranks - rank - 1, options.microbatches);
+    for (std::int32_t m = 0; m < warmUp; ++m) order.forward({0, m});
+    for (std::int32_t m = warmUp; m < options.microbatches; ++m) {
+        order.forward({0, m});
+        order.backward({0, m - warmUp});
+    }
+    for (std::int32_t m = options.microbatches - warmUp; m < options.microbatches; ++m)
+        order.backward({0, m});
+}
+
+void fillInterleaved(RankOrder& order, const GeneratorOptions& options, std::int32_t rank) {
+    std::vector<ChunkOfMicrobatch>
+        forwards;  // groups of g microbatches, chunk after chunk within a group
+    for (std::int32_t first = 0; first < options.microbatches; first += options.group) {
+        const std::int32_t end = std::min(first + options.group, options.microbatches);
+        for (std::int32_t chunk = 0; chunk < options.chunks; ++chunk) {
+            for (std::int32_t m = first; m < end; ++m) forwards.push_back({chunk, m});
+        }
+    }
+    const auto backward = [&](std::size_t k) {
+        order.backward({options.chunks - 1 - forwards[k].chunk, forwards[k].microbatch});
+    };
+    const std::size_t warmUp =
+        std::min(forwards.size(), static_cast<std::size_t>(2 * (options.ranks - rank - 1) +
+                                                           (options.chunks - 1) * options.group));
+    for (std::size_t k = 0; k < warmUp; ++k) order.forward(forwards[k]);
+    for (std::size_t k = warmUp; k < forwards.size(); ++k) {
+        order.forward(forwards[k]);
+        backward(k - warmUp);
+    }
+    for (std::size_t k = forwards.size() - warmUp; k < forwards.size(); ++k) backward(k);
+}
+
+void fillFolded(RankOrder& order, const GeneratorOptions& options) {
+    for (std::int32_t chunk = 0; chunk < options.chunks; ++chunk) {
+        for (std::int32_t m = 0; m < options.microbatches; ++m) order.forward({chunk, m});
+    }
+    for (std::int32_t chunk = options.chunks - 1; chunk >= 0; --chunk) {
+        for (std::int32_t m = options.microbatches - 1; m >= 0; --m) order.backward({chunk, m});
+    }
+}
+
+base::Error usage(std::string message) { return {base::ErrorCode::Usage, std::move(message)}; }
+
+base::Result<void> checkSizes(std::string_view name, const GeneratorOptions& options) {
+    if (options.ranks < 1 || options.microbatches < 1 || options.chunks < 1 || options.group < 0) {
+        return usage(fmt::format(
+            "schedule {}: ranks ({}), microbatches ({}) and chunks ({}) must be at least 1", name,
+            options.ranks, options.microbatches, options.chunks));
+    }
+    if (2.0 * options.ranks * options.microbatches * options.chunks >
+        static_cast<double>(kMaximumActions)) {
+        return usage(fmt::format(
+            "schedule {}: {} ranks x {} chunks x {} microbatches are more than {} actions", name,
+            options.ranks, options.chunks, options.microbatches, kMaximumActions));
+    }
+    return {};
+}
+
+base::Result<void> checkFit(std::string_view name, const GeneratorOptions& options) {
+    const bool interleaved = name == "interleaved";
+    if (options.chunks > 1 && (name == "gpipe" || name == "1f1b")) {
+        return usage(fmt::format("schedule {} has one chunk per rank, not {}; use {} for more",
+                                 name, options.chunks, name == "gpipe" ? "folded" : "interleaved"));
+    }
+    if (options.group > 0 && !interleaved) {
+        return usage(
+            fmt::format("schedule {} has no groups of microbatches; only interleaved has", name));
+    }
+    if (interleaved && options.group > 0 && options.group < options.ranks) {
+        return usage(fmt::format(
+            "schedule interleaved: a group of {} microbatches is smaller than the {} ranks",
+            options.group, options.ranks));
+    }
+    if (interleaved && options.microbatches < options.ranks) {
+        return usage(fmt::format(
+            "schedule interleaved needs at least as many microbatches as ranks: {} < {}",
+            options.microbatches, options.ranks));
+    }
+    const std::int32_t group = options.group > 0 ? options.group : options.ranks;
+    const std::int32_t rest = options.microbatches % group;
+    if (interleaved && rest != 0 && rest < options.ranks) {
+        return usage(
+            fmt::format("schedule interleaved: {} microbatches in groups of {} leave a last group "
+                        "of {}, smaller "
+                        "than the {} ranks; choose a multiple of {}",
+                        options.microbatches, group, rest, options.ranks, group));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::span<const std::string_view> scheduleNames() { return kNames; }
+
+base::Result<Schedule> makeSchedule(std::string_view name, const GeneratorOptions& given) {
+    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+        const std::string nearest = base::nearestName(name, kNames);
+        return usage(
+            fmt::format("unknown schedule \"{}\"; {}known are gpipe, 1f1b, interleaved, folded",
+                        name, nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest)));
+    }
+    if (const auto sizes = checkSizes(name, given); !sizes) return sizes.error();
+    if (const auto fit = checkFit(name, given); !fit) return fit.error();
+    GeneratorOptions options = given;
+    if (name == "interleaved" && options.group == 0) options.group = options.ranks;
+
+    Schedule schedule{std::string(name),
+                      Placement::looped(options.ranks, options.chunks),
+                      options.microbatches,
+                      options.group,
+                      {}};
+    for (std::int32_t rank = 0; rank < options.ranks; ++rank) {
+        RankOrder order(schedule.placement, rank);
+        if (name == "gpipe") fillGpipe(order, options);
+        if (name == "1f1b") fillOneForwardOneBackward(order, options, rank);
+        if (name == "interleaved") fillInterleaved(order, options, rank);
+        if (name == "folded") fillFolded(order, options);
+        schedule.order.push_back(std::move(order).withGradientSync());
+    }
+    return schedule;
+}
+
+}  // namespace pleat::schedule
