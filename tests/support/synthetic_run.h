@@ -1,0 +1,84 @@
+// A made training run for tests: the events the runtime would record for a schedule on dp x pp
+// ranks with given costs, and what the analyzer has to find in them. The times come from a plain
+// in-order walk that shares no code with the task graph, so it serves as an oracle. Ranks are
+// numbered dp * P + pp. Receives are posted ahead: one begins when its link's thread is free; a
+// message moves once both ends have begun; a gradient sync moves once every replica has begun.
+// Plain values, no shared state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/interval_set.h"
+#include "schedule/schedule.h"
+#include "trace/trace.h"
+
+namespace pleat::testing {
+
+// Added to every task of one microbatch on one rank.
+struct ExtraDelay {
+    std::int32_t rank = 0;  // global number
+    std::int32_t microbatch = 0;
+    base::Duration time;
+};
+
+struct SyntheticOptions {
+    schedule::Schedule schedule;  // compute actions and REDUCE_GRAD, as the generators give
+    std::int32_t dp = 1;
+    std::int32_t iterations = 1;
+    std::vector<base::Duration> forward;   // [stage]; a single value serves all stages
+    std::vector<base::Duration> backward;  // [stage]; the same; also of I and W
+    std::vector<ExtraDelay> extra;
+    base::Duration link{100};
+    base::Duration sync{500};
+    base::Duration data{50};
+    base::Duration optimizer{200};
+    base::Duration skew{0};    // rank n begins n * skew after the run's begin
+    bool withPayload = true;   // false: names only, and no marks, as other programs might do
+    bool announceRank = true;  // false: no number in the process's environment
+};
+
+struct SyntheticEvent {
+    std::int32_t rank = 0;
+    std::int32_t lane = 0;  // 0: compute; others in order of first use
+    std::string name, domain, arguments;
+    trace::EventKind kind = trace::EventKind::Range;
+    trace::EventFlag flag = trace::EventFlag::None;
+    base::Interval span;
+};
+
+struct SyntheticTask {
+    std::int32_t rank = 0, iteration = 0, chunk = 0;
+    schedule::Action action;
+    base::Interval span;
+};
+
+struct SyntheticTransfer {
+    std::int32_t rank = 0, iteration = 0, chunk = 0;
+    schedule::Action action;
+    std::int32_t peer = -1;
+    std::int64_t group = 0, sequence = 0;
+    base::Interval span;
+    base::TraceTime ready;  // the latest begin of its parts
+};
+
+struct SyntheticRun {
+    std::int32_t ranks = 0;
+    std::int32_t pipelineRanks = 0;
+    bool announceRank = true;
+    std::vector<SyntheticEvent> events;
+    // What is to be found; tasks and transfers in order of (rank, begin).
+    std::vector<SyntheticTask> tasks;
+    std::vector<SyntheticTransfer> transfers;
+    std::vector<std::vector<base::Interval>> iterations;  // [iteration][rank]
+};
+
+[[nodiscard]] SyntheticRun makeSyntheticRun(const SyntheticOptions& options);
+
+// The run's events as an unannotated trace. With a seed the events are added in a shuffled order.
+[[nodiscard]] trace::Trace traceOf(const SyntheticRun& run,
+                                   std::optional<std::uint32_t> shuffleSeed = std::nullopt);
+
+}  // namespace pleat::testing
