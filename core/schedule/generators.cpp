@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"gpipe", "1f1b", "interleaved", "folded"};
 // Far above any real schedule; keeps a typing error from filling the memory.
-constexpr std::int64_t kMaximumActions = 20'000'000;
+constexpr std::int64_t kMaximumActions = 4'000'000;
 
 struct ChunkOfMicrobatch {
     std::int32_t chunk;

@@ -14,7 +14,6 @@ namespace {
 // Far above any real schedule; keeps a damaged number from filling the memory.
 constexpr std::int32_t kMaximumStages = 65'536;
 constexpr std::int32_t kMaximumMicrobatches = 1'048'576;
-constexpr std::int64_t kMaximumSlots = 50'000'000;  // stages × microbatches
 
 struct Cell {
     std::string text;
@@ -101,6 +100,7 @@ class Shape {
                                            known->second, rank)};
         }
         m_microbatches = std::max(m_microbatches, action.microbatch + 1);
+        ++m_actions;
         return {};
     }
     [[nodiscard]] std::int32_t microbatches() const { return m_microbatches; }
@@ -123,9 +123,13 @@ class Shape {
         const auto idle = std::find(hasStage.begin(), hasStage.end(), false);
         if (idle != hasStage.end())
             return bad(fmt::format("row {} has no actions", idle - hasStage.begin() + 1));
-        if (static_cast<std::int64_t>(rankOfStage.size()) * (m_microbatches + 1) > kMaximumSlots) {
-            return bad(fmt::format("{} stages x {} microbatches are too many", rankOfStage.size(),
-                                   m_microbatches));
+        // Each needs a forward and a backward. Tables are sized by this product, so a short file
+        // must not name a large one.
+        const std::int64_t pairs = static_cast<std::int64_t>(rankOfStage.size()) * m_microbatches;
+        if (pairs > m_actions) {
+            return bad(fmt::format(
+                "{} stages x {} microbatches need at least {} actions, but there are only {}",
+                rankOfStage.size(), m_microbatches, 2 * pairs, m_actions));
         }
         return Placement(static_cast<std::int32_t>(ranks), std::move(rankOfStage));
     }
@@ -133,6 +137,7 @@ class Shape {
   private:
     std::map<std::int32_t, std::int32_t> m_rankOfStage;
     std::int32_t m_microbatches = 0;
+    std::int64_t m_actions = 0;
 };
 
 base::Result<std::vector<std::vector<Cell>>> splitRows(std::string_view text,

@@ -110,6 +110,10 @@ base::Result<void> checkLinks(const Schedule& schedule) {
                                            toString(action)));
             }
             const std::int32_t peer = schedule.placement.rankOf(other);
+            if (peer == rank) {
+                return invalid(fmt::format("rank {}: {} crosses no link: stage {} lies on it too",
+                                           rank, toString(action), other));
+            }
             if (sends) {
                 const ActionKind received =
                     forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward;

@@ -63,6 +63,11 @@ TEST(ScheduleCsv, HostileNumbersCostNoMemory) {
     EXPECT_FALSE(readCsv("2147483647F0\n", "x").ok());
     EXPECT_FALSE(readCsv("0F2147483647\n", "x").ok());
     EXPECT_FALSE(readCsv("65535F0,0F1048575\n", "x").ok());
+    const auto sparse = readCsv("0F0,0B0,0F1000000\n", "x");
+    ASSERT_FALSE(sparse.ok());
+    EXPECT_EQ(sparse.error().message,
+              "x: 1 stages x 1000001 microbatches need at least 2000002 actions, but there are "
+              "only 3");
 }
 
 TEST(ScheduleCsv, PyTorchsOwnFilesAreValid) {

@@ -45,6 +45,7 @@ TEST(Validate, NamesEachFault) {
         "1RECV_F0,1RECV_F1,1F0,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
         "message 0 is sent for 1RECV_F1 but received as 1RECV_F0");
     expectProblem("0SEND_B0,0F0,0B0\n", "no stage at its other end");
+    expectProblem("0F0,0SEND_F0,1RECV_F0,1F0,1B0,0B0\n", "0SEND_F0 crosses no link");
     expectProblem("", "no actions");
 }
 
@@ -78,6 +79,31 @@ TEST(Lower, PlacesASendAfterItsForwardAndTheReceiveOnThePeer) {
               "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1,0REDUCE_GRAD\n"
               "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1,1REDUCE_GRAD\n");
     EXPECT_EQ(*lower(*lowered), *lowered);
+}
+
+// Folded over two ranks: the last stage of a turn feeds rank 0 again over the wrap-around link.
+TEST(Lower, AHopBetweenStagesOfOneRankStaysLocalAndTheRingWrapsAround) {
+    const auto read = readCsv("0F0,3F0,3B0,0B0\n1F0,2F0,2B0,1B0\n", "v");
+    ASSERT_TRUE(read.ok());
+    const auto vShaped = lower(read->schedule);
+    ASSERT_TRUE(vShaped.ok()) << vShaped.error().message;
+    EXPECT_EQ(writeCsv(*vShaped),
+              "0F0,0SEND_F0,3RECV_F0,3F0,3B0,3SEND_B0,0RECV_B0,0B0\n"
+              "1RECV_F0,1F0,2F0,2SEND_F0,2RECV_B0,2B0,1B0,1SEND_B0\n");
+    const auto folded = lower(*makeSchedule("folded", {2, 2, 2, 0}));
+    ASSERT_TRUE(folded.ok());
+    const std::string text = writeCsv(*folded);
+    EXPECT_NE(text.find("2RECV_F0"), std::string::npos);
+    EXPECT_NE(text.find("1SEND_F0"), std::string::npos);
+}
+
+TEST(Lower, AnOverlappedPairSendsForBothOfItsParts) {
+    const auto read = readCsv("0F0,0F1,0B0,0B1\n1F0,(1F1;1B0)OVERLAP_F_B,1B1\n", "overlap");
+    ASSERT_TRUE(read.ok());
+    const auto lowered = lower(read->schedule);
+    ASSERT_TRUE(lowered.ok()) << lowered.error().message;
+    EXPECT_TRUE(validate(*lowered).ok());
+    EXPECT_NE(writeCsv(*lowered).find("(1F1;1B0)OVERLAP_F_B,1SEND_B0"), std::string::npos);
 }
 
 }  // namespace
