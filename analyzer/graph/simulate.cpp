@@ -1,12 +1,11 @@
 #include "graph/simulate.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "schedule/in_order_run.h"
-#include "schedule/lower.h"
+#include "schedule/validate.h"
 
 namespace pleat::graph {
 namespace {
@@ -23,15 +22,29 @@ base::Duration share(base::Duration whole, std::int32_t part, std::int32_t parts
     return {whole.ns / parts + (part < whole.ns % parts ? 1 : 0)};
 }
 
-// Builds the graph of a lowered schedule: a node per action, a rank's compute in order, messages
-// and syncs on lanes of their own, everything else by the dependency rule.
+// Messages are made from the dependency rule and sharding takes no time, so neither SEND and RECV
+// nor UNSHARD and RESHARD have a node of their own.
+bool hasNode(ActionKind kind) {
+    return schedule::isCompute(kind) || kind == ActionKind::ReduceGradient;
+}
+
+// Builds the graph of a valid schedule: a node per compute action and sync, rank after rank in the
+// order of their lists; a rank's compute in order, its syncs in order on a lane of their own, and
+// the dependency rule between ranks, with a Transfer node for each message that takes time.
 class GraphMaker {
   public:
-    GraphMaker(const schedule::Schedule& lowered, const schedule::ActionIndex& index,
+    GraphMaker(const schedule::Schedule& valid, const schedule::ActionIndex& index,
                const CostModel& costs)
-        : m_schedule(lowered), m_index(index), m_context(index.context(lowered)), m_costs(costs) {}
+        : m_schedule(valid), m_index(index), m_context(index.context(valid)), m_costs(costs) {
+        m_context.withCommunication = false;
+    }
 
     base::Result<TaskGraph> make() && {
+        std::size_t actions = 0;
+        for (const auto& order : m_schedule.order) actions += order.size();
+        const bool transfers = m_costs.message > base::Duration{};
+        m_nodes.reserve(transfers ? 2 * actions : actions);
+        m_edges.reserve(transfers ? 3 * actions : 2 * actions);
         for (std::int32_t rank = 0; rank < m_schedule.ranks(); ++rank) addRank(rank);
         for (std::int32_t rank = 0; rank < m_schedule.ranks(); ++rank) addDependencies(rank);
         return TaskGraph::build(std::move(m_nodes), std::move(m_edges));
@@ -41,12 +54,12 @@ class GraphMaker {
     void addRank(std::int32_t rank) {
         NodeId lastCompute, lastSync;
         std::vector<NodeId>& nodes = m_nodeAt.emplace_back();
+        nodes.reserve(m_schedule.order[at(rank)].size());
         for (const Action& action : m_schedule.order[at(rank)]) {
-            const NodeId id = m_nodes.push(makeNode(action, rank));
-            nodes.push_back(id);
-            const bool sync = action.kind == ActionKind::ReduceGradient;
-            if (!sync && !schedule::isCompute(action.kind)) continue;
-            NodeId& last = sync ? lastSync : lastCompute;
+            NodeId& id = nodes.emplace_back();
+            if (!hasNode(action.kind)) continue;
+            id = m_nodes.push(makeNode(action, rank));
+            NodeId& last = schedule::isCompute(action.kind) ? lastCompute : lastSync;
             if (last.valid()) m_edges.emplace_back(last, id);
             last = id;
         }
@@ -54,10 +67,10 @@ class GraphMaker {
 
     Node makeNode(const Action& action, std::int32_t rank) const {
         Node node;
-        node.kind = schedule::isCompute(action.kind) ? NodeKind::Task : NodeKind::Transfer;
+        const bool sync = action.kind == ActionKind::ReduceGradient;
+        node.kind = sync ? NodeKind::Transfer : NodeKind::Task;
         node.action = action.kind;
-        node.dimension =
-            action.kind == ActionKind::ReduceGradient ? trace::Dimension::Dp : trace::Dimension::Pp;
+        node.dimension = sync ? trace::Dimension::Dp : trace::Dimension::Other;
         node.rank = rank;
         node.stage = action.stage;
         node.microbatch = action.microbatch;
@@ -65,7 +78,6 @@ class GraphMaker {
         return node;
     }
 
-    // A message costs its time once, on its way in; the sending side only hands it over.
     base::Duration durationOf(const Action& action, std::int32_t rank) const {
         const auto chunks = static_cast<std::int32_t>(m_schedule.placement.stagesOf(rank).size());
         const std::int32_t chunk = m_schedule.placement.chunkOf(action.stage);
@@ -77,54 +89,75 @@ class GraphMaker {
                 return share(m_costs.backward, chunk, chunks);
             case ActionKind::WeightBackward:
                 return share(m_costs.weight, chunk, chunks);
-            case ActionKind::ReceiveForward:
-            case ActionKind::ReceiveBackward:
-                return m_costs.message;
             case ActionKind::ReduceGradient:
                 return share(m_costs.sync, chunk, chunks);
             case ActionKind::OverlapForwardBackward:
                 return durationOf(action.parts[0], rank) + durationOf(action.parts[1], rank);
-            case ActionKind::SendForward:
-            case ActionKind::SendBackward:
-            case ActionKind::Unshard:
-            case ActionKind::Reshard:
+            default:
                 return {};
         }
-        return {};
     }
 
     void addDependencies(std::int32_t rank) {
         const std::vector<Action>& order = m_schedule.order[at(rank)];
         for (std::size_t i = 0; i < order.size(); ++i) {
+            if (!hasNode(order[i].kind)) continue;
             const NodeId id = m_nodeAt[at(rank)][i];
+            // Of what lies on the rank itself the latest is enough, and a compute action has even
+            // that from the order of its rank.
+            NodeId latestHere;
             schedule::forEachDependency(order[i], m_context, [&](const Action& needed) {
                 const auto position = m_index.find(needed);
                 if (!position) return;
                 const NodeId before = m_nodeAt[at(position->rank)][at(position->index)];
-                if (before != id) m_edges.emplace_back(before, id);
+                if (position->rank != rank) return addHop(before, id, needed);
+                if (!latestHere.valid() || latestHere < before) latestHere = before;
             });
+            if (order[i].kind == ActionKind::ReduceGradient && latestHere.valid())
+                m_edges.emplace_back(latestHere, id);
         }
+    }
+
+    // What `sent` produced travels to the rank of `to`.
+    void addHop(NodeId from, NodeId to, const Action& sent) {
+        if (m_costs.message <= base::Duration{}) {
+            m_edges.emplace_back(from, to);
+            return;
+        }
+        const bool forward = sent.kind == ActionKind::Forward;
+        Node node;
+        node.kind = NodeKind::Transfer;
+        node.action = forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward;
+        node.dimension = trace::Dimension::Pp;
+        node.rank = m_nodes[to].rank;
+        node.stage = sent.stage + (forward ? 1 : -1);
+        node.microbatch = sent.microbatch;
+        node.duration = m_costs.message;
+        const NodeId hop = m_nodes.push(node);
+        m_edges.emplace_back(from, hop);
+        m_edges.emplace_back(hop, to);
     }
 
     const schedule::Schedule& m_schedule;
     const schedule::ActionIndex& m_index;
-    const schedule::DependencyContext m_context;
+    schedule::DependencyContext m_context;
     const CostModel& m_costs;
     base::IdVector<NodeTag, Node> m_nodes;
     Edges m_edges;
-    std::vector<std::vector<NodeId>> m_nodeAt;  // [rank][position]
+    std::vector<std::vector<NodeId>> m_nodeAt;  // [rank][position]; invalid without a node
 };
 
-// What happened to one chunk's activations and gradients while its rank ran in order.
-SimulatedRank summariseRank(const schedule::Schedule& lowered, std::int32_t rank,
-                            const TaskGraph& graph, const Times& times, NodeId first) {
+// One rank's figures. Its nodes are `first` and those that follow, in the order of its list, which
+// `first` is moved past.
+SimulatedRank summariseRank(const schedule::Schedule& valid, std::int32_t rank,
+                            const TaskGraph& graph, const Times& times, std::uint32_t& first) {
     SimulatedRank result;
-    const auto chunks = lowered.placement.stagesOf(rank).size();
+    const auto chunks = valid.placement.stagesOf(rank).size();
     std::vector<base::TraceTime> lastBackward(chunks);
     base::TraceTime endOfBackward;
     std::int32_t alive = 0, peak = 0;
     const auto visit = [&](const Action& action, base::TraceTime finish) {
-        const std::size_t chunk = at(lowered.placement.chunkOf(action.stage));
+        const std::size_t chunk = at(valid.placement.chunkOf(action.stage));
         if (action.kind == ActionKind::Forward) peak = std::max(peak, ++alive);
         const bool releases =
             action.kind == ActionKind::FullBackward || action.kind == ActionKind::WeightBackward;
@@ -133,9 +166,9 @@ SimulatedRank summariseRank(const schedule::Schedule& lowered, std::int32_t rank
         lastBackward[chunk] = std::max(lastBackward[chunk], finish);
         endOfBackward = std::max(endOfBackward, finish);
     };
-    std::uint32_t id = first.index();
-    for (const Action& action : lowered.order[at(rank)]) {
-        const NodeId node(id++);
+    for (const Action& action : valid.order[at(rank)]) {
+        if (!hasNode(action.kind)) continue;
+        const NodeId node(first++);
         if (!schedule::isCompute(action.kind)) continue;
         result.busy += graph.nodes()[node].duration;
         for (const Action& part : action.parts) visit(part, times.of[node].end);
@@ -150,11 +183,10 @@ SimulatedRank summariseRank(const schedule::Schedule& lowered, std::int32_t rank
 }  // namespace
 
 base::Result<Simulation> simulate(const schedule::Schedule& given, const CostModel& costs) {
-    const base::Result<schedule::Schedule> lowered = schedule::lower(given);
-    if (!lowered) return lowered.error();
-    const base::Result<schedule::ActionIndex> index = schedule::ActionIndex::build(*lowered);
+    if (const auto valid = schedule::validate(given); !valid) return valid.error();
+    const base::Result<schedule::ActionIndex> index = schedule::ActionIndex::build(given);
     if (!index) return index.error();
-    base::Result<TaskGraph> graph = GraphMaker(*lowered, *index, costs).make();
+    base::Result<TaskGraph> graph = GraphMaker(given, *index, costs).make();
     if (!graph) return graph.error();
 
     Simulation result{std::move(*graph), {}, {}, 0, 0, {}};
@@ -162,13 +194,11 @@ base::Result<Simulation> simulate(const schedule::Schedule& given, const CostMod
     result.makespan = result.times.end - base::TraceTime{};
     base::Duration busy;
     std::uint32_t first = 0;
-    for (std::int32_t rank = 0; rank < lowered->ranks(); ++rank) {
-        result.ranks.push_back(
-            summariseRank(*lowered, rank, result.graph, result.times, NodeId(first)));
+    for (std::int32_t rank = 0; rank < given.ranks(); ++rank) {
+        result.ranks.push_back(summariseRank(given, rank, result.graph, result.times, first));
         busy += result.ranks.back().busy;
-        first += static_cast<std::uint32_t>(lowered->order[at(rank)].size());
     }
-    const std::int64_t total = result.makespan.ns * lowered->ranks();
+    const std::int64_t total = result.makespan.ns * given.ranks();
     const auto idle = static_cast<double>(total - busy.ns);
     result.bubbleFractionIdeal = busy.ns > 0 ? idle / static_cast<double>(busy.ns) : 0;
     result.bubbleFractionTotal = total > 0 ? idle / static_cast<double>(total) : 0;

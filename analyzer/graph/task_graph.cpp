@@ -26,11 +26,26 @@ void compress(std::size_t nodes, std::span<const std::pair<NodeId, NodeId>> edge
     for (const auto& edge : edges) list[next[key(edge).index()]++] = value(edge);
 }
 
+// Ascending by (from, to) in O(nodes + edges): two stable counting passes, the minor key first.
+void sortEdges(std::size_t nodes, std::vector<std::pair<NodeId, NodeId>>& edges) {
+    std::vector<std::pair<NodeId, NodeId>> sorted(edges.size());
+    std::vector<std::uint32_t> next;
+    const auto pass = [&](auto key) {
+        next.assign(nodes + 1, 0);
+        for (const auto& edge : edges) ++next[key(edge).index() + 1];
+        for (std::size_t i = 0; i < nodes; ++i) next[i + 1] += next[i];
+        for (const auto& edge : edges) sorted[next[key(edge).index()]++] = edge;
+        edges.swap(sorted);
+    };
+    pass([](const auto& edge) { return edge.second; });
+    pass([](const auto& edge) { return edge.first; });
+}
+
 }  // namespace
 
 base::Result<TaskGraph> TaskGraph::build(base::IdVector<NodeTag, Node> nodes,
                                          std::vector<std::pair<NodeId, NodeId>> edges) {
-    std::sort(edges.begin(), edges.end());
+    sortEdges(nodes.size(), edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     TaskGraph graph;
     graph.m_nodes = std::move(nodes);
