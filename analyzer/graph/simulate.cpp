@@ -183,8 +183,7 @@ SimulatedRank summariseRank(const schedule::Schedule& valid, std::int32_t rank,
 }  // namespace
 
 base::Result<Simulation> simulate(const schedule::Schedule& given, const CostModel& costs) {
-    if (const auto valid = schedule::validate(given); !valid) return valid.error();
-    const base::Result<schedule::ActionIndex> index = schedule::ActionIndex::build(given);
+    const base::Result<schedule::ActionIndex> index = schedule::validatedIndex(given);
     if (!index) return index.error();
     base::Result<TaskGraph> graph = GraphMaker(given, *index, costs).make();
     if (!graph) return graph.error();

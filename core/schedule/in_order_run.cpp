@@ -7,7 +7,9 @@
 namespace pleat::schedule {
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(ActionKind::OverlapForwardBackward) + 1;
+// F, B, I and W come first in ActionKind, the four SEND and RECV kinds next.
+constexpr std::size_t kComputeKinds = static_cast<std::size_t>(ActionKind::WeightBackward) + 1;
+constexpr std::size_t kKinds = static_cast<std::size_t>(ActionKind::ReceiveBackward) + 1;
 
 std::size_t at(std::int32_t value) { return static_cast<std::size_t>(value); }
 
@@ -15,10 +17,17 @@ std::size_t at(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 base::Result<ActionIndex> ActionIndex::build(const Schedule& schedule) {
     ActionIndex index;
-    index.m_stages = schedule.placement.stages();
+    for (const auto& order : schedule.order) {
+        index.m_hasCommunication =
+            index.m_hasCommunication ||
+            std::any_of(order.begin(), order.end(),
+                        [](const Action& action) { return isCommunication(action.kind); });
+    }
+    index.m_kinds = index.m_hasCommunication ? kKinds : kComputeKinds;
     index.m_microbatches = schedule.microbatches;
-    index.m_positions.assign(at(index.m_stages) * kKinds * (at(index.m_microbatches) + 1),
-                             Position{-1, 0});
+    const std::size_t stages = at(schedule.placement.stages());
+    index.m_firstReduction = stages * index.m_kinds * at(schedule.microbatches);
+    index.m_positions.assign(index.m_firstReduction + stages, Position{-1, 0});
     for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) {
         const std::vector<Action>& order = schedule.order[at(rank)];
         for (std::int32_t i = 0; i < static_cast<std::int32_t>(order.size()); ++i) {
@@ -36,25 +45,26 @@ base::Result<ActionIndex> ActionIndex::build(const Schedule& schedule) {
     return index;
 }
 
-// UNSHARD and RESHARD may recur, so they are not indexed.
 bool ActionIndex::add(const Action& action, Position position) {
-    if (action.kind == ActionKind::Unshard || action.kind == ActionKind::Reshard) return true;
-    m_hasCommunication = m_hasCommunication || isCommunication(action.kind);
-    Position& known = m_positions[slot(action)];
-    if (known.rank >= 0) return false;
-    known = position;
+    const std::optional<std::size_t> known = slot(action);
+    if (!known) return true;
+    if (m_positions[*known].rank >= 0) return false;
+    m_positions[*known] = position;
     return true;
 }
 
-std::size_t ActionIndex::slot(const Action& action) const {
-    return (at(action.stage) * kKinds + static_cast<std::size_t>(action.kind)) *
-               (at(m_microbatches) + 1) +
-           at(action.microbatch + 1);
+// UNSHARD and RESHARD may recur, so they are not kept.
+std::optional<std::size_t> ActionIndex::slot(const Action& action) const {
+    if (action.kind == ActionKind::ReduceGradient) return m_firstReduction + at(action.stage);
+    const auto kind = static_cast<std::size_t>(action.kind);
+    if (kind >= m_kinds) return std::nullopt;
+    return (at(action.stage) * m_kinds + kind) * at(m_microbatches) + at(action.microbatch);
 }
 
 std::optional<Position> ActionIndex::find(const Action& action) const {
-    const Position known = m_positions[slot(action)];
-    return known.rank < 0 ? std::nullopt : std::optional(known);
+    const std::optional<std::size_t> known = slot(action);
+    if (!known || m_positions[*known].rank < 0) return std::nullopt;
+    return m_positions[*known];
 }
 
 bool ActionIndex::isSplit(std::int32_t stage, std::int32_t microbatch) const {
@@ -70,9 +80,17 @@ DependencyContext ActionIndex::context(const Schedule& schedule) const {
 InOrderRun runInOrder(const Schedule& schedule, const ActionIndex& index) {
     const DependencyContext context = index.context(schedule);
     InOrderRun run;
-    std::vector<std::vector<std::int64_t>> finish;
-    for (const auto& order : schedule.order) finish.emplace_back(order.size(), -1);
-    run.start = finish;
+    std::size_t actions = 0;
+    for (const auto& order : schedule.order) {
+        run.start.emplace_back(order.size(), -1);
+        actions += order.size();
+    }
+    run.order.reserve(actions);
+    // Communication runs beside the compute of its rank; only compute takes a step.
+    const auto stepsOf = [&](Position position) {
+        const Action& action = schedule.order[at(position.rank)][at(position.index)];
+        return isCompute(action.kind) ? 1 : 0;
+    };
     std::vector<std::int32_t> next(schedule.order.size(), 0);
     std::vector<std::int64_t> free(schedule.order.size(), 0);
 
@@ -84,8 +102,9 @@ InOrderRun runInOrder(const Schedule& schedule, const ActionIndex& index) {
             const std::optional<Position> position = index.find(needed);
             // Both parts of one OVERLAP_F_B run together; neither waits for the other.
             if (position == Position{rank, next[at(rank)]} && !action.parts.empty()) return;
-            const std::int64_t end =
-                position ? finish[at(position->rank)][at(position->index)] : -1;
+            const std::int64_t began =
+                position ? run.start[at(position->rank)][at(position->index)] : -1;
+            const std::int64_t end = began < 0 ? -1 : began + stepsOf(*position);
             start = end < 0 || start < 0 ? -1 : std::max(start, end);
         });
         return start;
@@ -100,10 +119,7 @@ InOrderRun runInOrder(const Schedule& schedule, const ActionIndex& index) {
                 if (start < 0) break;
                 const std::size_t i = at(next[at(rank)]);
                 run.start[at(rank)][i] = start;
-                // Communication runs beside the compute of its rank; only compute occupies it.
-                const bool compute = isCompute(order[i].kind);
-                finish[at(rank)][i] = start + (compute ? 1 : 0);
-                if (compute) free[at(rank)] = start + 1;
+                if (isCompute(order[i].kind)) free[at(rank)] = start + 1;
                 run.order.push_back({rank, next[at(rank)]});
             }
         }

@@ -32,13 +32,16 @@ class ActionIndex {
     [[nodiscard]] DependencyContext context(const Schedule& schedule) const;
 
   private:
-    [[nodiscard]] std::size_t slot(const Action& action) const;
+    // Where in m_positions the action stands; nothing for kinds that are not kept.
+    [[nodiscard]] std::optional<std::size_t> slot(const Action& action) const;
     bool add(const Action& action, Position position);
 
-    std::int32_t m_stages = 0;
+    std::size_t m_kinds = 0;  // of actions with a microbatch that may occur
     std::int32_t m_microbatches = 0;
     bool m_hasCommunication = false;
-    std::vector<Position> m_positions;  // by stage, kind, microbatch; rank -1: absent
+    // By stage, kind, microbatch, then REDUCE_GRAD by stage; rank -1: absent.
+    std::vector<Position> m_positions;
+    std::size_t m_firstReduction = 0;
 };
 
 struct InOrderRun {

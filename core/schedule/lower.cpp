@@ -37,8 +37,7 @@ std::optional<Message> messageOf(const Action& action, const Placement& placemen
 }  // namespace
 
 base::Result<Schedule> lower(const Schedule& schedule) {
-    if (const auto valid = validate(schedule); !valid) return valid.error();
-    const base::Result<ActionIndex> index = ActionIndex::build(schedule);
+    const base::Result<ActionIndex> index = validatedIndex(schedule);
     if (!index) return index.error();
     if (index->hasCommunication()) return schedule;
 

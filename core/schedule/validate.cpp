@@ -33,7 +33,8 @@ base::Result<void> checkCell(const Schedule& schedule, Position position, const 
         return invalid(fmt::format("{}: there are only {} stages", place(position, action),
                                    schedule.placement.stages()));
     }
-    if (action.microbatch >= schedule.microbatches) {
+    const bool hasMicrobatch = isCompute(action.kind) || isCommunication(action.kind);
+    if (action.microbatch >= schedule.microbatches || (hasMicrobatch && action.microbatch < 0)) {
         return invalid(fmt::format("{}: there are only {} microbatches", place(position, action),
                                    schedule.microbatches));
     }
@@ -140,14 +141,19 @@ base::Result<void> checkLinks(const Schedule& schedule) {
 }  // namespace
 
 base::Result<void> validate(const Schedule& schedule) {
-    if (const auto cells = checkCells(schedule); !cells) return cells;
-    const base::Result<ActionIndex> index = ActionIndex::build(schedule);
+    const base::Result<ActionIndex> index = validatedIndex(schedule);
+    return index ? base::Result<void>() : index.error();
+}
+
+base::Result<ActionIndex> validatedIndex(const Schedule& schedule) {
+    if (const auto cells = checkCells(schedule); !cells) return cells.error();
+    base::Result<ActionIndex> index = ActionIndex::build(schedule);
     if (!index) return index.error();
-    if (const auto complete = checkComplete(schedule, *index); !complete) return complete;
-    if (const auto links = checkLinks(schedule); !links) return links;
+    if (const auto complete = checkComplete(schedule, *index); !complete) return complete.error();
+    if (const auto links = checkLinks(schedule); !links) return links.error();
 
     const InOrderRun run = runInOrder(schedule, *index);
-    if (run.stuck.empty()) return {};
+    if (run.stuck.empty()) return index;
     // Name what the first stuck action waits for: an action further down its own list, or on a rank
     // that is stuck too.
     const Position first = run.stuck.front();

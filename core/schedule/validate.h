@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "schedule/in_order_run.h"
 #include "schedule/schedule.h"
 
 namespace pleat::schedule {
@@ -13,6 +14,9 @@ namespace pleat::schedule {
 // Input error whose message is one line: rank, position, cell and what is wrong. Compute-only
 // schedules and schedules with communication are both accepted.
 [[nodiscard]] base::Result<void> validate(const Schedule& schedule);
+
+// The same, and where each action of the valid schedule stands.
+[[nodiscard]] base::Result<ActionIndex> validatedIndex(const Schedule& schedule);
 
 // The schedule as a grid, a row per pipeline rank and a column per unit time step (each compute
 // action one step, waits empty), as in the papers. An invalid schedule is drawn as far as it runs,
