@@ -7,6 +7,7 @@
 
 #include "graph/simulate.h"
 #include "schedule/generators.h"
+#include "schedule/lower.h"
 
 namespace pleat::graph {
 namespace {
@@ -121,6 +122,22 @@ TEST(ClosedForms, MessagesAddTheirTimeOncePerHop) {
     const auto simulated = simulate(*made, {.forward = {10}, .backward = {20}, .message = {3}});
     ASSERT_TRUE(simulated.ok());
     EXPECT_EQ(simulated->makespan.ns, 66);
+}
+
+// A file that came with its messages takes as long as the compute it was lowered from.
+TEST(ClosedForms, WrittenOutMessagesChangeNothing) {
+    const auto made = schedule::makeSchedule("interleaved", {4, 8, 2, 0});
+    const auto lowered = schedule::lower(*made);
+    ASSERT_TRUE(lowered.ok());
+    const CostModel costs{.forward = {1000}, .backward = {2000}, .message = {70}, .sync = {500}};
+    const auto bare = simulate(*made, costs), written = simulate(*lowered, costs);
+    ASSERT_TRUE(bare.ok() && written.ok());
+    EXPECT_EQ(written->makespan, bare->makespan);
+    EXPECT_EQ(written->graph.nodes().size(), bare->graph.nodes().size());
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+        EXPECT_EQ(written->ranks[rank].syncWindow, bare->ranks[rank].syncWindow);
+        EXPECT_EQ(written->ranks[rank].peakActivations, bare->ranks[rank].peakActivations);
+    }
 }
 
 TEST(ClosedForms, AnIndivisibleShareStillSumsToTheWhole) {
