@@ -1,0 +1,116 @@
+#include "analysis/activity.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pleat::analysis {
+namespace {
+
+constexpr std::size_t kNotAnalysed = static_cast<std::size_t>(-1);
+
+// Position of every rank of the trace among the analysed ones.
+std::vector<std::size_t> positionsOf(const trace::Trace& trace,
+                                     std::span<const trace::RankId> ranks) {
+    std::vector<std::size_t> positions(trace.ranks().size(), kNotAnalysed);
+    for (std::size_t i = 0; i < ranks.size(); ++i) positions[ranks[i].index()] = i;
+    return positions;
+}
+
+// Calls visit(window position) for every window that the closed interval touches.
+template <class Visit>
+void forEachWindow(std::span<const graph::IterationWindow> windows, base::Interval span,
+                   Visit visit) {
+    auto first = std::partition_point(windows.begin(), windows.end(), [&](const auto& candidate) {
+        return candidate.window.end <= span.begin;
+    });
+    for (; first != windows.end() && first->window.begin <= span.end; ++first)
+        visit(static_cast<std::size_t>(first - windows.begin()));
+}
+
+void addClipped(std::vector<base::Interval>& list, base::Interval span, base::Interval window) {
+    const base::Interval clipped = intersect(span, window);
+    if (!clipped.empty()) list.push_back(clipped);
+}
+
+base::Interval clippedOrEmpty(base::Interval span, base::Interval window) {
+    const base::Interval clipped = intersect(span, window);
+    return clipped.empty() ? base::Interval{window.begin, window.begin} : clipped;
+}
+
+// The unclipped parts of a transfer.
+TransferPart partsOf(const trace::Annotations& annotations, const trace::Transfer& transfer) {
+    TransferPart part;
+    part.dimension = transfer.dimension;
+    part.operation = transfer.operation;
+    part.chunk = transfer.chunk;
+    part.gradientSync = transfer.action == schedule::ActionKind::ReduceGradient;
+    part.bytes = transfer.bytes;
+    part.matched = transfer.match.valid();
+    base::TraceTime ready = transfer.span.begin;
+    if (part.matched) {
+        const trace::Match& match = annotations.matches[transfer.match];
+        ready = std::clamp(match.ready, transfer.span.begin, transfer.span.end);
+        part.lateRank = match.lastRank;
+    }
+    part.waiting = {transfer.span.begin, ready};
+    part.moving = {ready, transfer.span.end};
+    return part;
+}
+
+}  // namespace
+
+std::vector<trace::RankId> trainingRanks(const trace::Trace& trace) {
+    std::vector<bool> hasTasks(trace.ranks().size(), false);
+    for (const trace::Task& task : trace.annotations().tasks) hasTasks[task.rank.index()] = true;
+    std::vector<trace::RankId> ranks;
+    for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
+        const trace::RankId id = trace::RankId::at(i);
+        if (hasTasks[i] && trace.ranks()[id].number >= 0) ranks.push_back(id);
+    }
+    std::stable_sort(ranks.begin(), ranks.end(), [&](trace::RankId a, trace::RankId b) {
+        return trace.ranks()[a].number < trace.ranks()[b].number;
+    });
+    return ranks;
+}
+
+std::vector<std::vector<RankActivity>> collectActivities(
+    const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+    std::span<const trace::RankId> ranks) {
+    std::vector<std::vector<RankActivity>> activities(windows.size());
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        for (const trace::RankId rank : ranks)
+            activities[w].push_back({rank, windows[w].window, {}, {}, {}});
+    }
+    const std::vector<std::size_t> position = positionsOf(trace, ranks);
+    const auto forEachPlace = [&](trace::RankId rank, base::Interval span, auto visit) {
+        const std::size_t at = position[rank.index()];
+        if (at == kNotAnalysed) return;
+        forEachWindow(windows, span, [&](std::size_t w) { visit(activities[w][at]); });
+    };
+    for (const trace::Task& task : trace.annotations().tasks) {
+        forEachPlace(task.rank, task.span, [&](RankActivity& activity) {
+            addClipped(activity.compute, task.span, activity.window);
+        });
+    }
+    for (const trace::Phase& phase : trace.annotations().phases) {
+        const bool isData = phase.kind == trace::PhaseKind::DataLoading;
+        forEachPlace(phase.rank, phase.span, [&](RankActivity& activity) {
+            addClipped(isData ? activity.data : activity.compute, phase.span, activity.window);
+        });
+    }
+    for (const trace::Transfer& transfer : trace.annotations().transfers) {
+        const TransferPart whole = partsOf(trace.annotations(), transfer);
+        forEachPlace(transfer.rank, transfer.span, [&](RankActivity& activity) {
+            TransferPart part = whole;
+            part.waiting = clippedOrEmpty(whole.waiting, activity.window);
+            part.moving = clippedOrEmpty(whole.moving, activity.window);
+            part.endsHere = transfer.span.end > activity.window.begin &&
+                            transfer.span.end <= activity.window.end;
+            if (part.endsHere || !part.waiting.empty() || !part.moving.empty())
+                activity.transfers.push_back(part);
+        });
+    }
+    return activities;
+}
+
+}  // namespace pleat::analysis
