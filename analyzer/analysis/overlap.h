@@ -17,9 +17,10 @@ namespace pleat::analysis {
 struct OverlapFigures {
     std::int64_t count = 0;
     std::int64_t bytes = 0;
-    base::Duration hidden;   // moving data under compute
-    base::Duration moving;   // moving data with nothing to hide under
-    base::Duration waiting;  // waiting for a partner, neither under compute nor under its own moving
+    base::Duration hidden;  // moving data under compute
+    base::Duration moving;  // moving data with nothing to hide under
+    base::Duration
+        waiting;  // waiting for a partner, neither under compute nor under its own moving
 
     [[nodiscard]] base::Duration total() const { return hidden + moving + waiting; }
     // hidden / (hidden + moving); none where nothing moved, never 0/0.

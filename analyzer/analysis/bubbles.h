@@ -1,0 +1,59 @@
+// Bubbles by cause. The iteration's measured task graph is replayed several times, from an ideal
+// pipeline to the measured one, each replay adding one imperfection; idle time before a task is
+// explained by the first replay that shows it there. Exact definition in docs/analysis.md. Pure
+// functions in integer arithmetic.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/accounting.h"
+#include "analysis/activity.h"
+#include "graph/task_graph.h"
+#include "trace/trace.h"
+
+namespace pleat::analysis {
+
+enum class BubbleCause : std::uint8_t {
+    DataLoading,     // a rank loads data: this one, or the one it waits for
+    Fill,            // of an ideal pipeline, before the rank's first backward
+    Drain,           // of an ideal pipeline, after it
+    Imbalance,       // stages differ in their usual duration
+    LatePeer,        // a task took longer than is usual for its stage
+    GradientSync,    // collectives delay tasks
+    MessageLatency,  // messages between stages take time
+    Unknown,         // measured idle that no replay shows
+};
+inline constexpr std::size_t kBubbleCauseCount = 8;
+
+// data_loading fill drain imbalance late_peer gradient_sync p2p_latency unknown
+[[nodiscard]] std::string_view toString(BubbleCause cause);
+
+struct CauseDurations {
+    std::array<base::Duration, kBubbleCauseCount> of{};
+
+    [[nodiscard]] base::Duration& operator[](BubbleCause cause) {
+        return of[static_cast<std::size_t>(cause)];
+    }
+    [[nodiscard]] base::Duration operator[](BubbleCause cause) const {
+        return of[static_cast<std::size_t>(cause)];
+    }
+    [[nodiscard]] base::Duration total() const;
+};
+
+// One entry per activity; each sums to its partition's bubble exactly, with no negative part.
+// `graph` is the measured graph of the window; `partitions[i]` belongs to `activities[i]`.
+// O(n log n) in nodes and edges, times the six replays.
+[[nodiscard]] std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
+                                                           const graph::TaskGraph& graph,
+                                                           std::span<const RankActivity> activities,
+                                                           std::span<const Partition> partitions);
+
+// All of the bubble as unknown, for a window whose task graph could not be made.
+[[nodiscard]] CauseDurations unexplained(const Partition& partition);
+
+}  // namespace pleat::analysis

@@ -1,0 +1,119 @@
+#include "analysis/ideal_replay.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pleat::analysis {
+namespace {
+
+using graph::Node;
+using graph::NodeId;
+using graph::NodeKind;
+
+// What is alike enough to share a duration. The optimizer is a kind of its own.
+struct WorkKind {
+    bool optimizer = false;
+    schedule::ActionKind action = schedule::ActionKind::Forward;
+    std::int32_t rank = -1;   // -1: over all ranks
+    std::int32_t stage = -1;  // -1: over all stages
+    friend auto operator<=>(const WorkKind&, const WorkKind&) = default;
+};
+
+bool isWork(const trace::Trace& trace, const Node& node) {
+    return node.kind == NodeKind::Task || isOptimizer(trace, node);
+}
+
+WorkKind kindOf(const Node& node, bool perStage) {
+    WorkKind kind;
+    kind.optimizer = node.kind == NodeKind::Phase;
+    if (!kind.optimizer) kind.action = node.action;
+    if (perStage) {
+        kind.rank = node.rank;
+        kind.stage = node.stage;
+    }
+    return kind;
+}
+
+base::Duration meanOf(std::vector<base::Duration>& durations) {
+    base::Duration sum;
+    for (const base::Duration duration : durations) sum += duration;
+    return {sum.ns / static_cast<std::int64_t>(durations.size())};
+}
+
+base::Duration medianOf(std::vector<base::Duration>& durations) {
+    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
+    std::nth_element(durations.begin(), middle, durations.end());
+    return *middle;
+}
+
+using Reduce = base::Duration (*)(std::vector<base::Duration>&);
+
+std::map<WorkKind, base::Duration> typicalDurations(const trace::Trace& trace,
+                                                    const graph::TaskGraph& graph, bool perStage,
+                                                    Reduce reduce) {
+    std::map<WorkKind, std::vector<base::Duration>> byKind;
+    for (const Node& node : graph.nodes()) {
+        if (isWork(trace, node)) byKind[kindOf(node, perStage)].push_back(node.duration);
+    }
+    std::map<WorkKind, base::Duration> typical;
+    for (auto& [kind, durations] : byKind) typical[kind] = reduce(durations);
+    return typical;
+}
+
+// Whether a node takes its measured time at a level; tasks and optimizers below Measured are
+// replaced by what is typical, everything else by nothing.
+bool measuredAt(ReplayLevel level, const trace::Trace& trace, const Node& node) {
+    if (isWork(trace, node)) return level >= ReplayLevel::Measured;
+    if (node.kind == NodeKind::Phase) return level >= ReplayLevel::Data;
+    const bool message = node.dimension == trace::Dimension::Pp;
+    return level >= (message ? ReplayLevel::Messages : ReplayLevel::Collectives);
+}
+
+}  // namespace
+
+bool isDataPhase(const trace::Trace& trace, const Node& node) {
+    return node.kind == NodeKind::Phase && !isOptimizer(trace, node);
+}
+
+bool isOptimizer(const trace::Trace& trace, const Node& node) {
+    if (node.kind != NodeKind::Phase || node.source < 0) return false;
+    const trace::Phase& phase = trace.annotations().phases[static_cast<std::size_t>(node.source)];
+    return phase.kind == trace::PhaseKind::Optimizer;
+}
+
+std::vector<base::Duration> durationsAt(ReplayLevel level, const trace::Trace& trace,
+                                        const graph::TaskGraph& graph) {
+    const bool perStage = level == ReplayLevel::StageUsual;
+    std::map<WorkKind, base::Duration> typical;
+    if (level < ReplayLevel::Measured)
+        typical = typicalDurations(trace, graph, perStage, perStage ? medianOf : meanOf);
+    std::vector<base::Duration> durations;
+    durations.reserve(graph.nodes().size());
+    for (const Node& node : graph.nodes()) {
+        if (measuredAt(level, trace, node)) {
+            durations.push_back(node.duration);
+        } else {
+            durations.push_back(isWork(trace, node) ? typical.at(kindOf(node, perStage))
+                                                    : base::Duration{});
+        }
+    }
+    return durations;
+}
+
+graph::Times replayWithoutDelays(const graph::TaskGraph& graph,
+                                 const std::vector<base::Duration>& durations,
+                                 base::TraceTime origin) {
+    graph::Times times{base::IdVector<graph::NodeTag, base::Interval>(graph.nodes().size()),
+                       origin};
+    for (const NodeId id : graph.topologicalOrder()) {
+        base::TraceTime start = origin;
+        for (const NodeId before : graph.predecessors(id))
+            start = std::max(start, times.of[before].end);
+        times.of[id] = {start, start + durations[id.index()]};
+        times.end = std::max(times.end, times.of[id].end);
+    }
+    return times;
+}
+
+}  // namespace pleat::analysis

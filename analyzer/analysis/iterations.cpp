@@ -1,0 +1,79 @@
+#include "analysis/iterations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace pleat::analysis {
+namespace {
+
+constexpr std::size_t kResamples = 2000;
+constexpr std::uint64_t kSeed = 0x9e37'79b9'7f4a'7c15;
+
+std::pair<base::Duration, base::Duration> bootstrapInterval(
+    const std::vector<std::int64_t>& durations) {
+    // The generator is specified by the standard, distributions are not: the remainder keeps the
+    // figures the same with every standard library, at a bias below 1e-12.
+    std::mt19937_64 generator(kSeed);
+    std::vector<std::int64_t> means;
+    means.reserve(kResamples);
+    for (std::size_t i = 0; i < kResamples; ++i) {
+        std::int64_t sum = 0;
+        for (std::size_t k = 0; k < durations.size(); ++k)
+            sum += durations[generator() % durations.size()];
+        means.push_back(sum / static_cast<std::int64_t>(durations.size()));
+    }
+    std::sort(means.begin(), means.end());
+    return {{means[kResamples * 25 / 1000]}, {means[kResamples * 975 / 1000 - 1]}};
+}
+
+}  // namespace
+
+base::Result<std::vector<graph::IterationWindow>> selectIterations(
+    std::span<const graph::IterationWindow> windows, const std::optional<IterationRange>& range,
+    base::Diagnostics& diagnostics) {
+    std::vector<graph::IterationWindow> selected;
+    bool anyInRange = false;
+    for (const graph::IterationWindow& window : windows) {
+        if (range && (window.iteration < range->first || window.iteration > range->last)) continue;
+        anyInRange = true;
+        if (window.complete && !window.window.empty()) {
+            selected.push_back(window);
+            continue;
+        }
+        diagnostics.add(
+            base::Severity::DataLoss, "iteration_incomplete",
+            fmt::format("iteration {} is left out: a rank has no closed range or fewer tasks in it "
+                        "than in the others",
+                        window.iteration));
+    }
+    if (range && !anyInRange && !windows.empty()) {
+        return base::Error{
+            base::ErrorCode::Usage,
+            fmt::format("no iteration in {}:{} was recorded; the trace has {}:{}", range->first,
+                        range->last, windows.front().iteration, windows.back().iteration)};
+    }
+    return selected;
+}
+
+IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> windows) {
+    IterationStatistics statistics;
+    std::vector<std::int64_t> durations;
+    std::int64_t sum = 0;
+    for (const graph::IterationWindow& window : windows) {
+        statistics.indices.push_back(window.iteration);
+        durations.push_back(window.window.length().ns);
+        sum += durations.back();
+    }
+    if (durations.empty()) return statistics;
+    if (durations.size() > 1) statistics.ci95 = bootstrapInterval(durations);
+    std::sort(durations.begin(), durations.end());
+    const std::size_t n = durations.size();
+    statistics.median = {(durations[(n - 1) / 2] + durations[n / 2]) / 2};
+    statistics.p90 = {durations[(n * 9 + 9) / 10 - 1]};
+    statistics.mean = {sum / static_cast<std::int64_t>(n)};
+    return statistics;
+}
+
+}  // namespace pleat::analysis

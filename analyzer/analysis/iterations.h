@@ -1,0 +1,42 @@
+// Which iterations an analysis speaks of, and how long they took. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "graph/measured_graph.h"
+
+namespace pleat::analysis {
+
+// Iterations first … last, both included.
+struct IterationRange {
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+};
+
+// The complete windows within `range` (all, when none is given). Incomplete ones are left out and
+// counted as "iteration_incomplete". Usage error when the range holds no recorded iteration.
+[[nodiscard]] base::Result<std::vector<graph::IterationWindow>> selectIterations(
+    std::span<const graph::IterationWindow> windows, const std::optional<IterationRange>& range,
+    base::Diagnostics& diagnostics);
+
+struct IterationStatistics {
+    std::vector<std::int32_t> indices;
+    base::Duration median;  // of an even number: the mean of the two in the middle
+    base::Duration p90;     // nearest rank
+    base::Duration mean;
+    // Bootstrap percentile interval of the mean, 2000 resamples from a fixed seed; none for fewer
+    // than two iterations.
+    std::optional<std::pair<base::Duration, base::Duration>> ci95;
+};
+
+[[nodiscard]] IterationStatistics iterationStatistics(
+    std::span<const graph::IterationWindow> windows);
+
+}  // namespace pleat::analysis

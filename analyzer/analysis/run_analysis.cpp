@@ -1,0 +1,148 @@
+#include "analysis/run_analysis.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/run_totals.h"
+#include "graph/measured_graph.h"
+
+namespace pleat::analysis {
+namespace {
+
+// Sums over all iterations: what the means are made of.
+struct Totals {
+    std::vector<RankTotals> ranks;
+    PathTotals path;
+};
+
+void addIteration(const trace::Trace& trace, const graph::IterationWindow& window,
+                  const std::vector<RankActivity>& activities, Totals& totals,
+                  base::Diagnostics& diagnostics) {
+    std::vector<Partition> partitions;
+    for (const RankActivity& activity : activities) partitions.push_back(partition(activity));
+    const base::Result<graph::TaskGraph> graph = graph::measuredGraph(trace, window);
+    std::vector<CauseDurations> causes;
+    if (graph) {
+        causes = attributeBubbles(trace, *graph, activities, partitions);
+        totals.path.add(trace, *graph, window.window);
+    } else {
+        for (const Partition& parts : partitions) causes.push_back(unexplained(parts));
+        diagnostics.add(base::Severity::Error, "task_graph_unusable",
+                        fmt::format("iteration {}: {}; its bubble has no causes and it is not on "
+                                    "the critical path",
+                                    window.iteration, graph.error().message));
+    }
+    for (std::size_t i = 0; i < activities.size(); ++i)
+        totals.ranks[i].add(trace, activities[i], partitions[i], causes[i]);
+}
+
+std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedule) {
+    const bool known = schedule.name == "gpipe" || schedule.name == "1f1b" ||
+                       schedule.name == "interleaved" || schedule.name == "folded";
+    if (!known || schedule.ranks < 1 || schedule.chunks < 1 || schedule.microbatches < 1)
+        return std::nullopt;
+    const std::int64_t idle = schedule.ranks - 1;
+    const std::int64_t busy = std::int64_t{schedule.chunks} * schedule.microbatches;
+    return static_cast<double>(idle) / static_cast<double>(busy + idle);
+}
+
+BubbleSummary bubbleOf(const std::vector<RankTotals>& ranks, base::Duration windows) {
+    BubbleSummary bubble;
+    const double whole = static_cast<double>(windows.ns) * static_cast<double>(ranks.size());
+    if (whole <= 0) return bubble;
+    CauseDurations sums;
+    for (const RankTotals& rank : ranks) {
+        for (std::size_t i = 0; i < kBubbleCauseCount; ++i) sums.of[i] += rank.causes.of[i];
+    }
+    for (std::size_t i = 0; i < kBubbleCauseCount; ++i)
+        bubble.byCause[i] = static_cast<double>(sums.of[i].ns) / whole;
+    bubble.fraction = static_cast<double>(sums.total().ns) / whole;
+    return bubble;
+}
+
+void noteTransfers(const RunAnalysis& analysis,
+                   const std::vector<std::vector<RankActivity>>& activities,
+                   base::Diagnostics& diagnostics) {
+    std::int64_t unmatched = 0;
+    for (const auto& window : activities) {
+        for (const RankActivity& activity : window) {
+            for (const TransferPart& part : activity.transfers) unmatched += !part.matched;
+        }
+    }
+    if (unmatched > 0) {
+        diagnostics.add(base::Severity::DataLoss, "transfer_without_partner",
+                        "counted as moving data for its whole length, for nothing tells when its "
+                        "partner was ready",
+                        unmatched);
+    }
+    if (analysis.transfers.empty()) {
+        diagnostics.add(base::Severity::Info, "no_transfers",
+                        "no communication was recorded, so there is no overlap to speak of; a "
+                        "program must mark its transfers as docs/analysis.md says");
+    }
+}
+
+void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
+    if (trace.annotations().tasks.empty()) {
+        diagnostics.add(base::Severity::Error, "no_tasks",
+                        fmt::format("none of the {} events names a pipeline action such as 2F0, so "
+                                    "there is nothing to account for; run pleat-train, or mark "
+                                    "forward and backward with NVTX ranges in domain pleat",
+                                    trace.eventCount()));
+    } else if (!anyWindow) {
+        diagnostics.add(base::Severity::Error, "no_complete_iteration",
+                        "no iteration was recorded completely on every rank; record more "
+                        "iterations, or let the run end by itself");
+    }
+}
+
+void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
+            std::span<const graph::IterationWindow> windows, std::span<const trace::RankId> ranks,
+            const Totals& totals) {
+    const auto count = static_cast<std::int64_t>(windows.size());
+    std::map<TransferKey, OverlapFigures> transfers;
+    std::map<std::int32_t, OverlapFigures> gradientSync;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const RankTotals& rank = totals.ranks[i];
+        analysis.ranks.push_back(rank.mean(trace.ranks()[ranks[i]], count));
+        for (const auto& [key, figures] : rank.transfers) transfers[key] += figures;
+        for (const auto& [chunk, figures] : rank.gradientSync) gradientSync[chunk] += figures;
+    }
+    analysis.transfers = meanRows(transfers, count);
+    analysis.gradientSync = meanRows(gradientSync, count);
+    base::Duration whole;
+    for (const graph::IterationWindow& window : windows) whole += window.window.length();
+    analysis.bubble = bubbleOf(totals.ranks, whole);
+    if (totals.path.iterations > 0) {
+        analysis.criticalPath = totals.path.meanPath();
+        analysis.replay = totals.path.meanReplay();
+    }
+}
+
+}  // namespace
+
+base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOptions& options) {
+    RunAnalysis analysis;
+    analysis.diagnostics.add(trace.diagnostics());
+    const auto all = graph::iterationWindows(trace);
+    const auto windows = selectIterations(all, options.iterations, analysis.diagnostics);
+    if (!windows) return windows.error();
+    analysis.iterations = iterationStatistics(*windows);
+    analysis.schedule = trace.annotations().schedule;
+    noteMissing(trace, !windows->empty(), analysis.diagnostics);
+    if (windows->empty()) return analysis;
+
+    const std::vector<trace::RankId> ranks = trainingRanks(trace);
+    const auto activities = collectActivities(trace, *windows, ranks);
+    Totals totals{std::vector<RankTotals>(ranks.size()), {}};
+    for (std::size_t w = 0; w < windows->size(); ++w)
+        addIteration(trace, (*windows)[w], activities[w], totals, analysis.diagnostics);
+    fillIn(analysis, trace, *windows, ranks, totals);
+    if (analysis.schedule)
+        analysis.bubble.theoreticalFraction = closedFormFraction(*analysis.schedule);
+    noteTransfers(analysis, activities, analysis.diagnostics);
+    return analysis;
+}
+
+}  // namespace pleat::analysis

@@ -1,0 +1,81 @@
+// The whole analysis of a run, as plain data: what every report, text or JSON, renders. Durations
+// are means per iteration over the complete iterations selected, rounded so that parts sum to their
+// whole exactly (exact_mean.h). Definitions in docs/analysis.md. Pure functions; results are
+// immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/bubbles.h"
+#include "analysis/iterations.h"
+#include "analysis/overlap.h"
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace pleat::analysis {
+
+struct AnalysisOptions {
+    std::optional<IterationRange> iterations;  // none: all
+};
+
+struct WaitSummary {
+    std::int32_t lateRank = -1;  // number; -1 unknown
+    trace::Dimension dimension = trace::Dimension::Other;
+    base::Duration duration;
+};
+
+// total == compute + moving + waiting + copy + bubble; bubble == sum of its causes; hidden is part
+// of compute.
+struct RankSummary {
+    std::int32_t number = -1;
+    trace::Coordinates coordinates;
+    base::Duration total, compute, hidden, moving, waiting, copy, bubble;
+    CauseDurations bubbleByCause;
+    std::vector<WaitSummary> waits;  // the longest first
+    std::vector<TransferRow> transfers;
+};
+
+struct BubbleSummary {
+    std::optional<double> fraction;  // bubble over all ranks / (ranks x window)
+    // (p - 1) / (v M + p - 1), the closed form for balanced stages, where the schedule recognised
+    // has one.
+    std::optional<double> theoreticalFraction;
+    std::array<double, kBubbleCauseCount> byCause{};  // sums to fraction
+};
+
+struct PathSummary {
+    base::Duration length;
+    std::map<std::string, base::Duration> byKind;
+    std::map<std::int32_t, base::Duration> byRank;   // rank number; -1 unknown
+    std::map<std::int32_t, base::Duration> byStage;  // -1: no stage
+};
+
+struct ReplaySummary {
+    base::Duration predicted, measured;
+    double errorFraction = 0;  // mean of |predicted - measured| over mean of measured
+};
+
+struct RunAnalysis {
+    IterationStatistics iterations;
+    std::optional<trace::RecognisedSchedule> schedule;
+    std::vector<RankSummary> ranks;
+    std::vector<TransferRow> transfers;         // summed over ranks
+    std::vector<GradientSyncRow> gradientSync;  // per chunk, summed over ranks
+    BubbleSummary bubble;
+    std::optional<PathSummary> criticalPath;
+    std::optional<ReplaySummary> replay;
+    // The trace's and the analysis' own. What is missing altogether (no tasks, no complete
+    // iteration) is an Error here, not of the call: the rest is still reported.
+    base::Diagnostics diagnostics;
+};
+
+// `trace` is annotated. Usage error for an iteration range that was not recorded.
+[[nodiscard]] base::Result<RunAnalysis> analyseRun(const trace::Trace& trace,
+                                                   const AnalysisOptions& options);
+
+}  // namespace pleat::analysis

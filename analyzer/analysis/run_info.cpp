@@ -1,0 +1,71 @@
+#include "analysis/run_info.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/measured_graph.h"
+
+namespace pleat::analysis {
+namespace {
+
+void addLane(ProcessInfo& process, const trace::Trace& trace, trace::LaneId lane,
+             base::TraceTime begin) {
+    ++process.lanes;
+    const auto range = trace.eventsOf(lane);
+    for (std::uint32_t i = range.first.index(); i < range.last.index(); ++i) {
+        const base::Interval span = trace.event(trace::EventId(i)).span;
+        const base::Duration from = span.begin - begin, to = span.end - begin;
+        process.firstEvent = std::min(process.firstEvent.value_or(from), from);
+        process.lastEvent = std::max(process.lastEvent.value_or(to), to);
+        ++process.events;
+    }
+}
+
+void countAnnotations(std::vector<ProcessInfo>& processes, const trace::Annotations& annotations) {
+    std::vector<std::set<std::int32_t>> iterations(processes.size());
+    for (const trace::Task& task : annotations.tasks) {
+        ++processes[task.rank.index()].tasks;
+        iterations[task.rank.index()].insert(task.iteration);
+    }
+    for (const trace::IterationSpan& span : annotations.iterations)
+        iterations[span.rank.index()].insert(span.iteration);
+    for (const trace::Transfer& transfer : annotations.transfers)
+        ++processes[transfer.rank.index()].transfers;
+    for (std::size_t i = 0; i < processes.size(); ++i)
+        processes[i].iterations = static_cast<std::int64_t>(iterations[i].size());
+}
+
+}  // namespace
+
+RunInfo describeRun(const trace::Trace& trace) {
+    RunInfo info;
+    const base::Interval span = trace.span();
+    info.length = span.length();
+    for (const trace::Rank& rank : trace.ranks()) info.processes.emplace_back().rank = rank;
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::LaneId lane = trace::LaneId::at(i);
+        addLane(info.processes[trace.lanes()[lane].rank.index()], trace, lane, span.begin);
+    }
+    countAnnotations(info.processes, trace.annotations());
+    for (ProcessInfo& process : info.processes) {
+        if (process.lastEvent) process.endsEarlyBy = info.length - *process.lastEvent;
+    }
+    std::stable_sort(info.processes.begin(), info.processes.end(),
+                     [](const ProcessInfo& a, const ProcessInfo& b) {
+                         const bool aTrains = a.rank.number >= 0, bTrains = b.rank.number >= 0;
+                         return aTrains != bTrains ? aTrains : a.rank.number < b.rank.number;
+                     });
+    info.lanes = static_cast<std::int64_t>(trace.lanes().size());
+    info.events = static_cast<std::int64_t>(trace.eventCount());
+    info.tasks = static_cast<std::int64_t>(trace.annotations().tasks.size());
+    info.transfers = static_cast<std::int64_t>(trace.annotations().transfers.size());
+    for (const graph::IterationWindow& window : graph::iterationWindows(trace)) {
+        (window.complete ? info.completeIterations : info.incompleteIterations)
+            .push_back(window.iteration);
+    }
+    info.schedule = trace.annotations().schedule;
+    info.diagnostics.add(trace.diagnostics());
+    return info;
+}
+
+}  // namespace pleat::analysis

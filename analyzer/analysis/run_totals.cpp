@@ -1,0 +1,124 @@
+#include "analysis/run_totals.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "analysis/exact_mean.h"
+
+namespace pleat::analysis {
+namespace {
+
+OverlapFigures meanOf(const OverlapFigures& sums, std::int64_t iterations) {
+    const auto means = exactMeans({sums.hidden.ns, sums.moving.ns, sums.waiting.ns}, iterations);
+    return {sums.count / iterations, sums.bytes / iterations, {means[0]}, {means[1]}, {means[2]}};
+}
+
+template <class Row, class Key>
+std::vector<Row> meanRowsOf(const std::map<Key, OverlapFigures>& sums, std::int64_t iterations) {
+    std::vector<Row> rows;
+    for (const auto& [key, figures] : sums) rows.push_back({key, meanOf(figures, iterations)});
+    return rows;
+}
+
+template <class Key>
+std::map<Key, base::Duration> meanMap(const std::map<Key, base::Duration>& sums,
+                                      std::int64_t iterations) {
+    std::vector<std::int64_t> values;
+    for (const auto& [key, sum] : sums) values.push_back(sum.ns);
+    const auto means = exactMeans(values, iterations);
+    std::map<Key, base::Duration> result;
+    std::size_t next = 0;
+    for (const auto& [key, sum] : sums) result[key] = {means[next++]};
+    return result;
+}
+
+}  // namespace
+
+void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
+                     const Partition& parts, const CauseDurations& bubble) {
+    compute += parts.compute.total();
+    hidden += parts.hidden.total();
+    moving += parts.moving.total();
+    waiting += parts.waiting.total();
+    copy += parts.copy.total();
+    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) causes.of[i] += bubble.of[i];
+    for (const Wait& wait : waitsOf(activity, parts)) {
+        const std::int32_t number =
+            wait.lateRank.valid() ? trace.ranks()[wait.lateRank].number : -1;
+        waits[{number, wait.dimension}] += wait.duration;
+    }
+    for (const TransferRow& row : transferOverlap(activity, parts.compute))
+        transfers[row.key] += row.figures;
+    for (const GradientSyncRow& row : gradientSyncOverlap(activity, parts.compute))
+        gradientSync[row.chunk] += row.figures;
+}
+
+RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) const {
+    std::vector<std::int64_t> sums{compute.ns, moving.ns, waiting.ns, copy.ns};
+    for (const base::Duration cause : causes.of) sums.push_back(cause.ns);
+    const auto means = exactMeans(sums, iterations);
+    RankSummary summary;
+    summary.number = rank.number;
+    summary.coordinates = rank.coordinates;
+    summary.compute = {means[0]};
+    summary.moving = {means[1]};
+    summary.waiting = {means[2]};
+    summary.copy = {means[3]};
+    summary.hidden = {hidden.ns / iterations};
+    for (std::size_t i = 0; i < kBubbleCauseCount; ++i)
+        summary.bubbleByCause.of[i] = {means[4 + i]};
+    summary.bubble = summary.bubbleByCause.total();
+    summary.total =
+        summary.compute + summary.moving + summary.waiting + summary.copy + summary.bubble;
+    for (const auto& [key, sum] : waits)
+        summary.waits.push_back({key.first, key.second, {sum.ns / iterations}});
+    std::stable_sort(
+        summary.waits.begin(), summary.waits.end(),
+        [](const WaitSummary& a, const WaitSummary& b) { return a.duration > b.duration; });
+    summary.transfers = meanRows(transfers, iterations);
+    return summary;
+}
+
+void PathTotals::add(const trace::Trace& trace, const graph::TaskGraph& graph,
+                     base::Interval window) {
+    const PathAttribution path = attribute(trace, graph, measuredCriticalPath(graph, window));
+    const base::Duration replayed = graph::earliestTimes(graph, window.begin).end - window.begin;
+    ++iterations;
+    length += path.length;
+    predicted += replayed;
+    measured += window.length();
+    error += {std::abs(replayed.ns - window.length().ns)};
+    for (const auto& [kind, duration] : path.byKind) byKind[kind] += duration;
+    for (const auto& [stage, duration] : path.byStage) byStage[stage] += duration;
+    for (const auto& [rank, duration] : path.byRank) {
+        const bool known = rank >= 0;
+        byRank[known ? trace.ranks()[trace::RankId(static_cast<std::uint32_t>(rank))].number
+                     : -1] += duration;
+    }
+}
+
+PathSummary PathTotals::meanPath() const {
+    return {{length.ns / iterations},
+            meanMap(byKind, iterations),
+            meanMap(byRank, iterations),
+            meanMap(byStage, iterations)};
+}
+
+ReplaySummary PathTotals::meanReplay() const {
+    return {
+        {predicted.ns / iterations},
+        {measured.ns / iterations},
+        measured.ns > 0 ? static_cast<double>(error.ns) / static_cast<double>(measured.ns) : 0.0};
+}
+
+std::vector<TransferRow> meanRows(const std::map<TransferKey, OverlapFigures>& sums,
+                                  std::int64_t iterations) {
+    return meanRowsOf<TransferRow>(sums, iterations);
+}
+
+std::vector<GradientSyncRow> meanRows(const std::map<std::int32_t, OverlapFigures>& sums,
+                                      std::int64_t iterations) {
+    return meanRowsOf<GradientSyncRow>(sums, iterations);
+}
+
+}  // namespace pleat::analysis

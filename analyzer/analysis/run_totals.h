@@ -1,0 +1,47 @@
+// Sums over the iterations of a run, and their means. The step between one iteration's figures and
+// RunAnalysis; used by run_analysis.cpp only, apart so that each file has one task.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/accounting.h"
+#include "analysis/bubbles.h"
+#include "analysis/critical_path.h"
+#include "analysis/overlap.h"
+#include "analysis/run_analysis.h"
+
+namespace pleat::analysis {
+
+struct RankTotals {
+    base::Duration compute, hidden, moving, waiting, copy;
+    CauseDurations causes;
+    std::map<std::pair<std::int32_t, trace::Dimension>, base::Duration> waits;  // by late number
+    std::map<TransferKey, OverlapFigures> transfers;
+    std::map<std::int32_t, OverlapFigures> gradientSync;
+
+    void add(const trace::Trace& trace, const RankActivity& activity, const Partition& parts,
+             const CauseDurations& bubble);
+    // Means over `iterations`, parts summing to the whole.
+    [[nodiscard]] RankSummary mean(const trace::Rank& rank, std::int64_t iterations) const;
+};
+
+struct PathTotals {
+    std::int64_t iterations = 0;
+    base::Duration length, predicted, measured, error;
+    std::map<std::string, base::Duration> byKind;
+    std::map<std::int32_t, base::Duration> byRank, byStage;
+
+    void add(const trace::Trace& trace, const graph::TaskGraph& graph, base::Interval window);
+    [[nodiscard]] PathSummary meanPath() const;
+    [[nodiscard]] ReplaySummary meanReplay() const;
+};
+
+[[nodiscard]] std::vector<TransferRow> meanRows(const std::map<TransferKey, OverlapFigures>& sums,
+                                                std::int64_t iterations);
+[[nodiscard]] std::vector<GradientSyncRow> meanRows(
+    const std::map<std::int32_t, OverlapFigures>& sums, std::int64_t iterations);
+
+}  // namespace pleat::analysis

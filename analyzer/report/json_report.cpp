@@ -1,0 +1,228 @@
+#include "report/json_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pleat::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Text of a trace may hold any bytes; they are replaced, not refused.
+std::string dump(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+template <class T>
+Json orNull(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json orNull(const std::optional<base::Duration>& value) {
+    return value ? Json(value->ns) : Json(nullptr);
+}
+
+Json toJson(const base::Diagnostics& diagnostics) {
+    Json list = Json::array();
+    for (const base::Diagnostic& entry : diagnostics.entries()) {
+        list.push_back({{"severity", toString(entry.severity)},
+                        {"code", entry.code},
+                        {"count", entry.count},
+                        {"example", entry.example}});
+    }
+    return list;
+}
+
+Json toJson(const std::optional<trace::RecognisedSchedule>& schedule) {
+    if (!schedule) return nullptr;
+    return {{"name", schedule->name},     {"ranks", schedule->ranks},
+            {"chunks", schedule->chunks}, {"microbatches", schedule->microbatches},
+            {"group", schedule->group},   {"confidence", schedule->confidence}};
+}
+
+Json toJson(const analysis::IterationStatistics& iterations) {
+    Json json{{"count", iterations.indices.size()}, {"indices", iterations.indices}};
+    const bool any = !iterations.indices.empty();
+    json["median_ns"] = any ? Json(iterations.median.ns) : Json(nullptr);
+    json["p90_ns"] = any ? Json(iterations.p90.ns) : Json(nullptr);
+    json["mean_ns"] = any ? Json(iterations.mean.ns) : Json(nullptr);
+    json["ci95_ns"] = nullptr;
+    if (iterations.ci95)
+        json["ci95_ns"] = Json::array({iterations.ci95->first.ns, iterations.ci95->second.ns});
+    return json;
+}
+
+void addFigures(Json& json, const analysis::OverlapFigures& figures) {
+    json["count"] = figures.count;
+    json["bytes"] = figures.bytes;
+    json["total_ns"] = figures.total().ns;
+    json["hidden_ns"] = figures.hidden.ns;
+    json["moving_ns"] = figures.moving.ns;
+    json["waiting_ns"] = figures.waiting.ns;
+    json["overlap_fraction"] = orNull(figures.overlapFraction());
+}
+
+Json toJson(const std::vector<analysis::TransferRow>& rows) {
+    Json list = Json::array();
+    for (const analysis::TransferRow& row : rows) {
+        Json json{{"dimension", toString(row.key.dimension)},
+                  {"operation", toString(row.key.operation)}};
+        addFigures(json, row.figures);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json toJson(const std::vector<analysis::GradientSyncRow>& rows) {
+    Json list = Json::array();
+    for (const analysis::GradientSyncRow& row : rows) {
+        Json json{{"chunk", row.chunk}};
+        addFigures(json, row.figures);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+template <class Value, class Make>
+Json byCause(const Value& values, Make make) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i)
+        json[std::string(toString(static_cast<analysis::BubbleCause>(i)))] = make(values[i]);
+    return json;
+}
+
+Json toJson(const analysis::RankSummary& rank) {
+    Json json{{"rank", rank.number},
+              {"dp", rank.coordinates.dp},
+              {"pp", rank.coordinates.pp},
+              {"tp", rank.coordinates.tp},
+              {"total_ns", rank.total.ns},
+              {"compute_ns", rank.compute.ns},
+              {"transfer_hidden_ns", rank.hidden.ns},
+              {"transfer_moving_ns", rank.moving.ns},
+              {"transfer_waiting_ns", rank.waiting.ns},
+              {"copy_ns", rank.copy.ns},
+              {"bubble_ns", rank.bubble.ns}};
+    json["bubble_by_cause"] =
+        byCause(rank.bubbleByCause.of, [](base::Duration duration) { return duration.ns; });
+    Json waits = Json::array();
+    for (const analysis::WaitSummary& wait : rank.waits) {
+        waits.push_back({{"late_rank", wait.lateRank},
+                         {"dimension", toString(wait.dimension)},
+                         {"waiting_ns", wait.duration.ns}});
+    }
+    json["waits"] = std::move(waits);
+    json["transfers"] = toJson(rank.transfers);
+    return json;
+}
+
+Json toJson(const analysis::BubbleSummary& bubble) {
+    return {{"fraction", orNull(bubble.fraction)},
+            {"theoretical_fraction", orNull(bubble.theoreticalFraction)},
+            {"by_cause", byCause(bubble.byCause, [](double fraction) { return fraction; })}};
+}
+
+// Keys of JSON objects are text; "none" for what has no rank or stage.
+Json byNumber(const std::map<std::int32_t, base::Duration>& parts) {
+    Json json = Json::object();
+    for (const auto& [number, duration] : parts) {
+        if (number >= 0) json[fmt::format("{}", number)] = duration.ns;
+    }
+    const auto none = parts.find(-1);
+    if (none != parts.end()) json["none"] = none->second.ns;
+    return json;
+}
+
+Json toJson(const analysis::PathSummary& path) {
+    Json kinds = Json::object();
+    for (const auto& [kind, duration] : path.byKind) kinds[kind] = duration.ns;
+    return {{"length_ns", path.length.ns},
+            {"by_kind", std::move(kinds)},
+            {"by_rank", byNumber(path.byRank)},
+            {"by_stage", byNumber(path.byStage)}};
+}
+
+Json toJson(const analysis::ReplaySummary& replay) {
+    return {{"predicted_ns", replay.predicted.ns},
+            {"measured_ns", replay.measured.ns},
+            {"error_fraction", replay.errorFraction}};
+}
+
+Json toJson(const analysis::ProcessInfo& process) {
+    const trace::Rank& rank = process.rank;
+    return {{"rank", rank.number},
+            {"dp", rank.coordinates.dp},
+            {"pp", rank.coordinates.pp},
+            {"tp", rank.coordinates.tp},
+            {"host", rank.host},
+            {"pid", rank.pid},
+            {"program", rank.program},
+            {"device", rank.device},
+            {"end", toString(rank.end)},
+            {"lanes", process.lanes},
+            {"events", process.events},
+            {"tasks", process.tasks},
+            {"transfers", process.transfers},
+            {"iterations", process.iterations},
+            {"first_event_ns", orNull(process.firstEvent)},
+            {"last_event_ns", orNull(process.lastEvent)},
+            {"ends_early_by_ns", process.endsEarlyBy.ns}};
+}
+
+}  // namespace
+
+std::string renderJson(const analysis::RunAnalysis& analysis) {
+    Json json{{"schema", "pleat-report/1"}};
+    json["iterations"] = toJson(analysis.iterations);
+    json["schedule"] = toJson(analysis.schedule);
+    json["ranks"] = Json::array();
+    for (const analysis::RankSummary& rank : analysis.ranks) json["ranks"].push_back(toJson(rank));
+    json["transfers"] = toJson(analysis.transfers);
+    json["gradient_sync"] = toJson(analysis.gradientSync);
+    json["bubble"] = toJson(analysis.bubble);
+    json["critical_path"] = analysis.criticalPath ? toJson(*analysis.criticalPath) : Json(nullptr);
+    json["replay"] = analysis.replay ? toJson(*analysis.replay) : Json(nullptr);
+    json["diagnostics"] = toJson(analysis.diagnostics);
+    return dump(json);
+}
+
+std::string renderJson(const analysis::PathAnalysis& analysis) {
+    Json json{{"schema", "pleat-critical-path/1"}, {"iteration", analysis.iteration}};
+    json["critical_path"] = toJson(analysis.summary);
+    json["pieces"] = Json::array();
+    for (const analysis::PathRun& run : analysis.runs) {
+        json["pieces"].push_back({{"kind", run.kind},
+                                  {"rank", run.rank},
+                                  {"stage", run.stage},
+                                  {"count", run.pieces},
+                                  {"offset_ns", run.offset.ns},
+                                  {"length_ns", run.length.ns}});
+    }
+    json["tasks"] = Json::array();
+    for (const analysis::TaskSlack& task : analysis.tasks) {
+        json["tasks"].push_back({{"name", task.name},
+                                 {"rank", task.rank},
+                                 {"duration_ns", task.duration.ns},
+                                 {"slack_ns", task.slack.ns}});
+    }
+    return dump(json);
+}
+
+std::string renderJson(const analysis::RunInfo& info) {
+    Json json{{"schema", "pleat-info/1"}, {"length_ns", info.length.ns}};
+    json["lanes"] = info.lanes;
+    json["events"] = info.events;
+    json["tasks"] = info.tasks;
+    json["transfers"] = info.transfers;
+    json["iterations"] = {{"complete", info.completeIterations},
+                          {"incomplete", info.incompleteIterations}};
+    json["schedule"] = toJson(info.schedule);
+    json["processes"] = Json::array();
+    for (const analysis::ProcessInfo& process : info.processes)
+        json["processes"].push_back(toJson(process));
+    json["diagnostics"] = toJson(info.diagnostics);
+    return dump(json);
+}
+
+}  // namespace pleat::report

@@ -1,0 +1,18 @@
+// The analyses as JSON, one object each, with the keys of docs/cli.md; schemas/report.schema.json
+// describes exactly what is emitted. Renders only. Pure; the text ends with a newline.
+#pragma once
+
+#include <string>
+
+#include "analysis/path_analysis.h"
+#include "analysis/run_analysis.h"
+#include "analysis/run_info.h"
+
+namespace pleat::report {
+
+[[nodiscard]] std::string renderJson(const analysis::RunAnalysis& analysis);  // pleat-report/1
+[[nodiscard]] std::string renderJson(
+    const analysis::PathAnalysis& analysis);                          // pleat-critical-path/1
+[[nodiscard]] std::string renderJson(const analysis::RunInfo& info);  // pleat-info/1
+
+}  // namespace pleat::report

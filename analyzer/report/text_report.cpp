@@ -1,0 +1,207 @@
+#include "report/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/units.h"
+
+namespace pleat::report {
+namespace {
+
+using analysis::BubbleCause;
+using analysis::OverlapFigures;
+using analysis::RankSummary;
+
+std::string known(std::int32_t value) { return value < 0 ? "-" : fmt::format("{}", value); }
+
+std::string fractionOrNone(std::optional<double> fraction) {
+    return fraction ? percent(*fraction) : "none moved";
+}
+
+std::string renderIterations(const analysis::IterationStatistics& iterations) {
+    const std::size_t count = iterations.indices.size();
+    if (count == 0) return "Iteration time: none, see the notes below\n";
+    std::string text = fmt::format(
+        "Iteration time: {} ms median, {} ms p90, {} ms mean over {} iteration{} ({} to {})\n",
+        milliseconds(iterations.median), milliseconds(iterations.p90),
+        milliseconds(iterations.mean), count, count == 1 ? "" : "s", iterations.indices.front(),
+        iterations.indices.back());
+    if (iterations.ci95) {
+        text += fmt::format("                95 % interval of the mean {} to {} ms\n",
+                            milliseconds(iterations.ci95->first),
+                            milliseconds(iterations.ci95->second));
+    }
+    return text;
+}
+
+// A bar of kTextWidth's rest: compute '#', moving '=', waiting '~', copy '+', bubble '.'.
+std::string stackedBar(const std::vector<std::int32_t>& tenths) {
+    constexpr std::string_view kMarks = "#=~+.";
+    constexpr std::int32_t kCells = 20;
+    std::string bar;
+    std::int32_t running = 0;
+    for (std::size_t i = 0; i < tenths.size(); ++i) {
+        running += tenths[i];
+        const auto until = static_cast<std::size_t>((running * kCells + 500) / 1000);
+        if (until > bar.size()) bar.append(until - bar.size(), kMarks[i]);
+    }
+    return bar;
+}
+
+std::string renderRank(const RankSummary& rank, bool withCopy) {
+    const std::vector<base::Duration> parts{rank.compute, rank.moving, rank.waiting, rank.copy,
+                                            rank.bubble};
+    const std::vector<std::int32_t> tenths = tenthsOfPercent(parts);
+    std::string line = fmt::format("{:>4} {:>2} {:>2}", rank.number, known(rank.coordinates.dp),
+                                   known(rank.coordinates.pp));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i == 3 && !withCopy) continue;
+        line +=
+            fmt::format(" {:>3}.{}%{:>9}", tenths[i] / 10, tenths[i] % 10, milliseconds(parts[i]));
+    }
+    return fmt::format("{} |{}|\n", line, stackedBar(tenths));
+}
+
+std::string renderRanks(const std::vector<RankSummary>& ranks) {
+    const bool withCopy = std::any_of(ranks.begin(), ranks.end(),
+                                      [](const RankSummary& rank) { return rank.copy.ns > 0; });
+    std::string text =
+        "\nWhere each rank's time went (share and ms of the iteration; sums to 100 %)\n";
+    text += fmt::format("rank dp pp {:>15} {:>15} {:>15}{} {:>15}\n", "compute #",
+                        "moving =", "waiting ~", withCopy ? fmt::format(" {:>15}", "copy +") : "",
+                        "bubble .");
+    for (const RankSummary& rank : ranks) text += renderRank(rank, withCopy);
+    return text;
+}
+
+std::string renderWaits(const std::vector<RankSummary>& ranks) {
+    constexpr std::size_t kMostLines = 8;
+    std::vector<std::pair<std::int32_t, analysis::WaitSummary>> waits;
+    for (const RankSummary& rank : ranks) {
+        for (const analysis::WaitSummary& wait : rank.waits) {
+            if (wait.duration.ns > 0) waits.emplace_back(rank.number, wait);
+        }
+    }
+    if (waits.empty()) return {};
+    std::stable_sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) {
+        return a.second.duration > b.second.duration;
+    });
+    std::string text = "\nWaiting in collectives, for whom\n";
+    for (std::size_t i = 0; i < std::min(waits.size(), kMostLines); ++i) {
+        const auto& [rank, wait] = waits[i];
+        text += fmt::format("  rank {} waited {} ms for rank {} ({})\n", rank,
+                            milliseconds(wait.duration), known(wait.lateRank),
+                            toString(wait.dimension));
+    }
+    if (waits.size() > kMostLines)
+        text += fmt::format("  and {} shorter ones\n", waits.size() - kMostLines);
+    return text;
+}
+
+std::string figures(const OverlapFigures& row) {
+    return fmt::format("{:>8} {:>12} {:>10} {:>10} {:>10} {:>10} {:>11}\n", row.count, row.bytes,
+                       milliseconds(row.total()), milliseconds(row.hidden),
+                       milliseconds(row.moving), milliseconds(row.waiting),
+                       fractionOrNone(row.overlapFraction()));
+}
+
+std::string figureHead(std::string_view first) {
+    return fmt::format("{:<18} {:>8} {:>12} {:>10} {:>10} {:>10} {:>10} {:>11}\n", first, "count",
+                       "bytes", "total ms", "hidden", "moving", "waiting", "overlap");
+}
+
+std::string renderTransfers(const analysis::RunAnalysis& analysis) {
+    if (analysis.transfers.empty())
+        return "\nCommunication: none was recorded, so there is no overlap to speak of\n";
+    std::string text = "\nCommunication (all ranks, per iteration; hidden is under compute)\n";
+    text += figureHead("dimension, kind");
+    for (const analysis::TransferRow& row : analysis.transfers) {
+        text += fmt::format("{:<18} ", fmt::format("{} {}", toString(row.key.dimension),
+                                                   toString(row.key.operation)));
+        text += figures(row.figures);
+    }
+    if (analysis.gradientSync.empty()) return text;
+    text += "\nGradient sync by chunk (all ranks, per iteration)\n" + figureHead("chunk");
+    for (const analysis::GradientSyncRow& row : analysis.gradientSync)
+        text += fmt::format("{:<18} ", known(row.chunk)) + figures(row.figures);
+    return text;
+}
+
+std::string renderBubble(const analysis::BubbleSummary& bubble) {
+    if (!bubble.fraction) return {};
+    std::string text = fmt::format("\nBubble: {} of all ranks' time; ", percent(*bubble.fraction));
+    text += bubble.theoreticalFraction
+                ? fmt::format("{} is this schedule's minimum with balanced stages\n",
+                              percent(*bubble.theoreticalFraction))
+                : "no minimum is known for this order of tasks\n";
+    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
+        if (bubble.byCause[i] <= 0) continue;
+        text += fmt::format("  {:<14} {:>8}\n", toString(static_cast<BubbleCause>(i)),
+                            percent(bubble.byCause[i]));
+    }
+    return text;
+}
+
+// "kind 12.346 ms (40.1 %), …", the largest first.
+template <class Key, class Name>
+std::string shares(const std::map<Key, base::Duration>& parts, base::Duration whole, Name name) {
+    std::vector<std::pair<Key, base::Duration>> sorted(parts.begin(), parts.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string text;
+    for (const auto& [key, duration] : sorted) {
+        const double share =
+            whole.ns > 0 ? static_cast<double>(duration.ns) / static_cast<double>(whole.ns) : 0;
+        text += fmt::format("{}{} {} ms ({})", text.empty() ? "" : ", ", name(key),
+                            milliseconds(duration), percent(share));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string renderPathShares(const analysis::PathSummary& path) {
+    const auto number = [](std::int32_t value) { return known(value); };
+    return wrapped("  by kind   ",
+                   shares(path.byKind, path.length, [](const std::string& kind) { return kind; })) +
+           wrapped("  by rank   ", shares(path.byRank, path.length, number)) +
+           wrapped("  by stage  ", shares(path.byStage, path.length, number));
+}
+
+std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
+    std::string text =
+        fmt::format("{}, {} pipeline rank{}, {} chunk{}, {} microbatches", schedule.name,
+                    schedule.ranks, schedule.ranks == 1 ? "" : "s", schedule.chunks,
+                    schedule.chunks == 1 ? "" : "s", schedule.microbatches);
+    if (schedule.group > 0) text += fmt::format(", groups of {}", schedule.group);
+    if (schedule.name != "unknown")
+        text += fmt::format(" ({} of the task orders equal it)", percent(schedule.confidence));
+    return text;
+}
+
+std::string renderText(const analysis::RunAnalysis& analysis) {
+    std::string text = renderIterations(analysis.iterations);
+    text += fmt::format("Schedule:       {}\n", analysis.schedule
+                                                    ? describeSchedule(*analysis.schedule)
+                                                    : "not recognised, no pipeline tasks");
+    if (analysis.replay) {
+        text += fmt::format("Replay:         {} ms predicted, {} ms measured, error {}\n",
+                            milliseconds(analysis.replay->predicted),
+                            milliseconds(analysis.replay->measured),
+                            percent(analysis.replay->errorFraction));
+    }
+    if (!analysis.ranks.empty()) {
+        text += renderRanks(analysis.ranks) + renderBubble(analysis.bubble);
+        text += renderTransfers(analysis) + renderWaits(analysis.ranks);
+    }
+    if (analysis.criticalPath) {
+        text += fmt::format("\nCritical path: {} ms, the whole iteration\n",
+                            milliseconds(analysis.criticalPath->length));
+        text += renderPathShares(*analysis.criticalPath);
+    }
+    return text + renderDiagnostics(analysis.diagnostics);
+}
+
+}  // namespace pleat::report

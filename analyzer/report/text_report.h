@@ -1,0 +1,19 @@
+// The analysis of a run as text for a person: what stands first matters most. Renders only; every
+// figure comes from analysis. Pure; lines fit kTextWidth columns.
+#pragma once
+
+#include <string>
+
+#include "analysis/run_analysis.h"
+
+namespace pleat::report {
+
+[[nodiscard]] std::string renderText(const analysis::RunAnalysis& analysis);
+
+// Three lines: the path's attribution by kind, rank and stage, "-" for what has none.
+[[nodiscard]] std::string renderPathShares(const analysis::PathSummary& path);
+
+// "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of the task orders equal it)"
+[[nodiscard]] std::string describeSchedule(const trace::RecognisedSchedule& schedule);
+
+}  // namespace pleat::report
