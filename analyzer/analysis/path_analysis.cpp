@@ -86,7 +86,7 @@ base::Result<PathAnalysis> analysePath(const trace::Trace& trace, const PathOpti
     if (!graph) return graph.error().within(fmt::format("iteration {}", window->iteration));
     const base::TraceTime begin = window->window.begin;
     PathTotals totals;
-    totals.add(trace, *graph, window->window);
+    totals.add(trace, *graph, *window);
     return PathAnalysis{
         window->iteration, totals.meanPath(),
         mergeRuns(trace, *graph, measuredCriticalPath(*graph, window->window), begin),

@@ -25,7 +25,7 @@ void addIteration(const trace::Trace& trace, const graph::IterationWindow& windo
     std::vector<CauseDurations> causes;
     if (graph) {
         causes = attributeBubbles(trace, *graph, activities, partitions);
-        totals.path.add(trace, *graph, window.window);
+        totals.path.add(trace, *graph, window);
     } else {
         for (const Partition& parts : partitions) causes.push_back(unexplained(parts));
         diagnostics.add(base::Severity::Error, "task_graph_unusable",

@@ -80,14 +80,15 @@ RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) c
 }
 
 void PathTotals::add(const trace::Trace& trace, const graph::TaskGraph& graph,
-                     base::Interval window) {
-    const PathAttribution path = attribute(trace, graph, measuredCriticalPath(graph, window));
-    const base::Duration replayed = graph::earliestTimes(graph, window.begin).end - window.begin;
+                     const graph::IterationWindow& window) {
+    const PathAttribution path =
+        attribute(trace, graph, measuredCriticalPath(graph, window.window));
+    const graph::Replay replayed = graph::replay(graph, window);
     ++iterations;
     length += path.length;
-    predicted += replayed;
-    measured += window.length();
-    error += {std::abs(replayed.ns - window.length().ns)};
+    predicted += replayed.predicted;
+    measured += replayed.measured;
+    error += {std::abs((replayed.predicted - replayed.measured).ns)};
     for (const auto& [kind, duration] : path.byKind) byKind[kind] += duration;
     for (const auto& [stage, duration] : path.byStage) byStage[stage] += duration;
     for (const auto& [rank, duration] : path.byRank) {

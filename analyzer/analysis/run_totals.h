@@ -12,6 +12,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/overlap.h"
 #include "analysis/run_analysis.h"
+#include "graph/measured_graph.h"
 
 namespace pleat::analysis {
 
@@ -34,7 +35,8 @@ struct PathTotals {
     std::map<std::string, base::Duration> byKind;
     std::map<std::int32_t, base::Duration> byRank, byStage;
 
-    void add(const trace::Trace& trace, const graph::TaskGraph& graph, base::Interval window);
+    void add(const trace::Trace& trace, const graph::TaskGraph& graph,
+             const graph::IterationWindow& window);
     [[nodiscard]] PathSummary meanPath() const;
     [[nodiscard]] ReplaySummary meanReplay() const;
 };

@@ -19,8 +19,8 @@ namespace pleat::graph {
 struct IterationWindow {
     std::int32_t iteration = -1;
     base::Interval window;
-    bool complete = false;  // every training rank has a closed iteration range with as many tasks
-                            // as in most iterations
+    bool complete = false;  // every training rank has a closed iteration range (where the trace has
+                            // any) with as many tasks as in most iterations
 };
 
 // Ascending; empty when the trace has no tasks.
@@ -33,5 +33,17 @@ struct IterationWindow {
 // begin). So earliestTimes(graph, window.begin) is the replay of the iteration.
 [[nodiscard]] base::Result<TaskGraph> measuredGraph(const trace::Trace& trace,
                                                     const IterationWindow& window);
+
+// The measured graph's own prediction of the iteration it was made from. What lies between the last
+// node and the window's end is a measured pause like the others and is part of both times; an error
+// comes only from dependencies that the measured times contradict.
+struct Replay {
+    base::Duration measured;
+    base::Duration predicted;
+    double errorFraction = 0;  // |predicted - measured| / measured
+};
+
+[[nodiscard]] Replay replay(const TaskGraph& graph, const IterationWindow& window);
+[[nodiscard]] base::Result<Replay> replay(const trace::Trace& trace, const IterationWindow& window);
 
 }  // namespace pleat::graph

@@ -69,7 +69,7 @@ struct SyntheticRun {
     std::int32_t pipelineRanks = 0;
     bool announceRank = true;
     std::vector<SyntheticEvent> events;
-    // What is to be found; tasks and transfers in order of (rank, begin).
+    // What is to be found; tasks and transfers in order of (rank, begin, end).
     std::vector<SyntheticTask> tasks;
     std::vector<SyntheticTransfer> transfers;
     std::vector<std::vector<base::Interval>> iterations;  // [iteration][rank]

@@ -1,0 +1,23 @@
+#include "annotate/annotate.h"
+
+#include <utility>
+
+#include "annotate/fill_gaps.h"
+#include "annotate/marker_reader.h"
+#include "annotate/matching.h"
+#include "annotate/recognition.h"
+
+namespace pleat::annotate {
+
+base::Result<trace::Trace> annotate(const trace::Trace& events) {
+    Draft draft = readMarkers(events);
+    fillGaps(draft);
+    matchTransfers(draft);
+    draft.found.schedule = recogniseSchedule(draft.ranks, draft.found.tasks);
+    base::Diagnostics diagnostics = events.diagnostics();
+    diagnostics.add(draft.diagnostics);
+    return trace::Trace(events.sharedColumns(), std::move(draft.ranks), events.lanes(),
+                        std::move(draft.found), std::move(diagnostics));
+}
+
+}  // namespace pleat::annotate

@@ -1,0 +1,215 @@
+#include "annotate/matching.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace pleat::annotate {
+namespace {
+
+using base::Severity;
+using schedule::ActionKind;
+using trace::Operation;
+using trace::Transfer;
+using trace::TransferId;
+
+// Parts with equal keys belong together.
+using Key = std::array<std::int64_t, 6>;
+
+struct Part {
+    Key key;
+    bool receives = false;
+    TransferId id;
+};
+
+bool isMessage(const Transfer& transfer) {
+    return transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+}
+
+// Forward and backward messages between two ranks are counted apart.
+std::int64_t directionOf(const Transfer& transfer) {
+    if (!transfer.action) return 0;
+    const ActionKind kind = *transfer.action;
+    if (!isCommunication(kind)) return 3;
+    return kind == ActionKind::SendForward || kind == ActionKind::ReceiveForward ? 1 : 2;
+}
+
+class Matcher {
+  public:
+    explicit Matcher(Draft& draft) : m_draft(draft), m_transfers(draft.found.transfers) {}
+
+    void run() {
+        std::vector<Part> messages, unnumberedMessages, collectives, unnumberedCollectives;
+        for (std::size_t i = 0; i < m_transfers.size(); ++i) {
+            const TransferId id = TransferId::at(i);
+            const Transfer& transfer = m_transfers[id];
+            const bool numbered = transfer.group.valid() && transfer.sequence >= 0;
+            if (isMessage(transfer)) {
+                if (transfer.peer < 0) continue;
+                auto& parts = numbered ? messages : unnumberedMessages;
+                parts.push_back(
+                    {messageKey(transfer, numbered), transfer.operation == Operation::Receive, id});
+            } else if (numbered) {
+                collectives.push_back(
+                    {{transfer.group.index(), transfer.sequence, 0, 0, 0, 0}, false, id});
+            } else if (transfer.stage >= 0) {
+                unnumberedCollectives.push_back({orderKey(transfer), false, id});
+            }
+        }
+        pairMessages(messages, false);
+        pairMessages(unnumberedMessages, true);
+        gatherCollectives(collectives, false);
+        gatherCollectives(unnumberedCollectives, true);
+        publish();
+    }
+
+  private:
+    Key messageKey(const Transfer& transfer, bool numbered) const {
+        const std::int64_t own = m_draft.ranks[transfer.rank].number;
+        const bool sends = transfer.operation == Operation::Send;
+        const std::int64_t from = sends ? own : transfer.peer;
+        const std::int64_t to = sends ? transfer.peer : own;
+        const std::int64_t direction = directionOf(transfer);
+        if (numbered) {
+            return {transfer.group.index(), transfer.sequence, from, to, direction, 0};
+        }
+        // The stage that receives; with the microbatch it keeps one lost message from shifting all
+        // that follow.
+        std::int64_t target = -1;
+        if (direction != 0) target = transfer.stage + (sends ? (direction == 1 ? 1 : -1) : 0);
+        return {-1, transfer.microbatch, from, to, direction, target};
+    }
+
+    // Collectives of a stage: the n-th on each rank that holds the stage in a replica.
+    Key orderKey(const Transfer& transfer) {
+        const trace::Coordinates& at = m_draft.ranks[transfer.rank].coordinates;
+        const auto kind = static_cast<std::int64_t>(transfer.operation) * 16 +
+                          static_cast<std::int64_t>(transfer.dimension);
+        const std::int64_t repetition =
+            m_repetitions[{transfer.rank.index(), kind, transfer.stage, 0, 0, 0}]++;
+        return {kind, transfer.stage, repetition, at.tp, at.ep, at.cp};
+    }
+
+    // Ascending by key, receives last, in order of time.
+    void sortParts(std::vector<Part>& parts) const {
+        std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+            if (a.key != b.key) return a.key < b.key;
+            if (a.receives != b.receives) return b.receives;
+            const auto beginA = m_transfers[a.id].span.begin;
+            const auto beginB = m_transfers[b.id].span.begin;
+            return std::pair(beginA, a.id) < std::pair(beginB, b.id);
+        });
+    }
+
+    template <class Visit>
+    void forEachKey(std::vector<Part>& parts, Visit visit) {
+        sortParts(parts);
+        for (auto first = parts.begin(); first != parts.end();) {
+            const auto last = std::find_if(
+                first, parts.end(), [&](const Part& part) { return part.key != first->key; });
+            visit(first, last);
+            first = last;
+        }
+    }
+
+    void pairMessages(std::vector<Part>& parts, bool byOrder) {
+        forEachKey(parts, [&](auto first, auto last) {
+            auto receive =
+                std::find_if(first, last, [](const Part& part) { return part.receives; });
+            const auto firstReceive = receive;
+            for (auto send = first; send != firstReceive && receive != last; ++send, ++receive) {
+                m_found.push_back({{send->id, receive->id}, {}, {}, true});
+                if (byOrder) noteOrder(send->id);
+            }
+        });
+    }
+
+    void gatherCollectives(std::vector<Part>& parts, bool byOrder) {
+        forEachKey(parts, [&](auto first, auto last) {
+            trace::Match match;
+            for (auto part = first; part != last; ++part) match.members.push_back(part->id);
+            const std::size_t expected = expectedMembers(m_transfers[first->id]);
+            match.complete = match.members.size() >= std::max<std::size_t>(expected, 1);
+            if (match.members.size() == 1 && expected != 1) return;
+            if (!match.complete) {
+                m_draft.diagnostics.add(
+                    Severity::DataLoss, "incomplete_match",
+                    fmt::format("{}: {} of {} members found", describe(first->id),
+                                match.members.size(), expected));
+            }
+            if (byOrder) noteOrder(first->id);
+            m_found.push_back(std::move(match));
+        });
+    }
+
+    // 0 where nothing says how many there are.
+    std::size_t expectedMembers(const Transfer& transfer) const {
+        if (!transfer.group.valid()) return 0;
+        const trace::ProcessGroup& group = m_draft.found.groups[transfer.group];
+        return group.size > 0 ? static_cast<std::size_t>(group.size) : group.members.size();
+    }
+
+    // Numbers the matches by their first member, so that the result does not depend on the keys.
+    void publish() {
+        for (trace::Match& match : m_found) std::sort(match.members.begin(), match.members.end());
+        std::sort(m_found.begin(), m_found.end(), [](const auto& a, const auto& b) {
+            return a.members.front() < b.members.front();
+        });
+        for (trace::Match& match : m_found) {
+            const Transfer& first = m_transfers[match.members.front()];
+            match.ready = first.span.begin;
+            match.lastRank = first.rank;
+            for (const TransferId member : match.members) {
+                const Transfer& transfer = m_transfers[member];
+                if (transfer.span.begin <= match.ready) continue;
+                match.ready = transfer.span.begin;
+                match.lastRank = transfer.rank;
+            }
+            checkClocks(match);
+            const trace::MatchId id = m_draft.found.matches.push(match);
+            for (const TransferId member : match.members) m_transfers[member].match = id;
+        }
+        for (std::size_t i = 0; i < m_transfers.size(); ++i) {
+            if (m_transfers[TransferId::at(i)].match.valid()) continue;
+            m_draft.diagnostics.add(Severity::DataLoss, "unmatched_transfer",
+                                    describe(TransferId::at(i)) + " has no partner");
+        }
+    }
+
+    void checkClocks(const trace::Match& match) {
+        for (const TransferId member : match.members) {
+            const base::Duration early = match.ready - m_transfers[member].span.end;
+            if (early.ns <= 0) continue;
+            m_draft.diagnostics.add(
+                Severity::Error, "clock_disagrees",
+                fmt::format("{} ended {} ns before rank {} began its part", describe(member),
+                            early.ns, m_draft.ranks[match.lastRank].number));
+        }
+    }
+
+    void noteOrder(TransferId id) {
+        m_draft.diagnostics.add(Severity::Info, "matched_by_order",
+                                describe(id) + " has no group and sequence");
+    }
+
+    std::string describe(TransferId id) const {
+        const Transfer& transfer = m_transfers[id];
+        return fmt::format("\"{}\" of rank {} in iteration {}", m_draft.events.name(transfer.event),
+                           m_draft.ranks[transfer.rank].number, transfer.iteration);
+    }
+
+    Draft& m_draft;
+    base::IdVector<trace::TransferTag, Transfer>& m_transfers;
+    std::vector<trace::Match> m_found;
+    std::map<Key, std::int64_t> m_repetitions;
+};
+
+}  // namespace
+
+void matchTransfers(Draft& draft) { Matcher(draft).run(); }
+
+}  // namespace pleat::annotate

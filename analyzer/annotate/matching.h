@@ -1,0 +1,11 @@
+// Third step of annotation: the parts of one communication find each other, by group and sequence
+// where recorded, else by order. O(n log n) in the transfers.
+#pragma once
+
+#include "annotate/marker_reader.h"
+
+namespace pleat::annotate {
+
+void matchTransfers(Draft& draft);
+
+}  // namespace pleat::annotate

@@ -1,0 +1,168 @@
+#include "annotate/recognition.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "schedule/generators.h"
+
+namespace pleat::annotate {
+namespace {
+
+using schedule::ActionKind;
+
+struct Step {
+    ActionKind kind;
+    std::int32_t stage, microbatch;
+    friend bool operator==(const Step&, const Step&) = default;
+};
+
+// What one rank ran in one iteration.
+struct Order {
+    std::int32_t pipelineRank = 0;
+    std::vector<Step> steps;
+};
+
+struct Shape {
+    std::int32_t ranks = 0, chunks = 0, microbatches = 0;
+};
+
+std::vector<Order> ordersOf(const base::IdVector<trace::RankTag, trace::Rank>& ranks,
+                            const base::IdVector<trace::TaskTag, trace::Task>& tasks) {
+    std::map<std::pair<trace::RankId, std::int32_t>, Order> orders;
+    for (const trace::Task& task : tasks) {
+        Order& order = orders[{task.rank, task.iteration}];
+        order.pipelineRank = ranks[task.rank].coordinates.pp;
+        order.steps.push_back({task.kind, task.stage, task.microbatch});
+    }
+    std::vector<Order> result;
+    for (auto& [key, order] : orders) result.push_back(std::move(order));
+    return result;
+}
+
+Shape shapeOf(const std::vector<Order>& orders) {
+    std::int32_t stages = 0, microbatches = 0;
+    std::set<std::int32_t> pipelineRanks;
+    for (const Order& order : orders) {
+        pipelineRanks.insert(order.pipelineRank);
+        for (const Step& step : order.steps) {
+            stages = std::max(stages, step.stage + 1);
+            microbatches = std::max(microbatches, step.microbatch + 1);
+        }
+    }
+    const auto pipeline = static_cast<std::int32_t>(pipelineRanks.size());
+    return {pipeline, pipeline == 0 ? 0 : stages / pipeline, microbatches};
+}
+
+// Interleaved orders show their group: so many forwards come before the first of another stage.
+std::set<std::int32_t> groupsSeen(const std::vector<Order>& orders) {
+    std::set<std::int32_t> groups;
+    for (const Order& order : orders) {
+        const auto other =
+            std::find_if(order.steps.begin(), order.steps.end(),
+                         [&](const Step& step) { return step.stage != order.steps.front().stage; });
+        groups.insert(static_cast<std::int32_t>(other - order.steps.begin()));
+    }
+    return groups;
+}
+
+std::vector<std::vector<Step>> computeOrder(const schedule::Schedule& schedule) {
+    std::vector<std::vector<Step>> steps;
+    for (const auto& order : schedule.order) {
+        steps.emplace_back();
+        for (const schedule::Action& action : order) {
+            if (isCompute(action.kind)) {
+                steps.back().push_back({action.kind, action.stage, action.microbatch});
+            }
+        }
+    }
+    return steps;
+}
+
+// The folded schedule's first-in-first-out variant: backwards of a chunk in ascending order.
+void reverseBackwardsOfEachStage(std::vector<std::vector<Step>>& orders) {
+    for (auto& steps : orders) {
+        for (auto first = steps.begin(); first != steps.end();) {
+            const auto last = std::find_if(first, steps.end(), [&](const Step& step) {
+                return step.kind != first->kind || step.stage != first->stage;
+            });
+            if (first->kind == ActionKind::FullBackward) std::reverse(first, last);
+            first = last;
+        }
+    }
+}
+
+double shareOfEqual(const std::vector<Order>& orders,
+                    const std::vector<std::vector<Step>>& expected) {
+    const auto equal = std::count_if(orders.begin(), orders.end(), [&](const Order& order) {
+        return order.pipelineRank >= 0 &&
+               order.pipelineRank < static_cast<std::int32_t>(expected.size()) &&
+               order.steps == expected[static_cast<std::size_t>(order.pipelineRank)];
+    });
+    return static_cast<double>(equal) / static_cast<double>(orders.size());
+}
+
+class Recognition {
+  public:
+    explicit Recognition(std::vector<Order> orders)
+        : m_orders(std::move(orders)), m_shape(shapeOf(m_orders)) {
+        m_best = {"unknown", m_shape.ranks, m_shape.chunks, m_shape.microbatches, 0, 0};
+    }
+
+    trace::RecognisedSchedule run() {
+        if (!fits()) return m_best;
+        if (m_shape.chunks == 1) {
+            consider("gpipe", 0, false);
+            consider("1f1b", 0, false);
+        } else {
+            for (const std::int32_t group : groupsSeen(m_orders)) {
+                consider("interleaved", group, false);
+            }
+        }
+        consider("folded", 0, false);
+        consider("folded", 0, true);
+        return m_best;
+    }
+
+  private:
+    // An order that equals a schedule's has a forward and a backward of every chunk and
+    // microbatch; so wild numbers in a few names never make a huge schedule.
+    bool fits() const {
+        std::size_t longest = 0;
+        for (const Order& order : m_orders) longest = std::max(longest, order.steps.size());
+        const auto tasks = 2 * std::int64_t{m_shape.chunks} * m_shape.microbatches;
+        return tasks > 0 && tasks <= static_cast<std::int64_t>(longest);
+    }
+
+    void consider(std::string_view name, std::int32_t group, bool firstInFirstOut) {
+        const auto made = schedule::makeSchedule(
+            name, {m_shape.ranks, m_shape.microbatches, m_shape.chunks, group});
+        if (!made) return;  // the schedule does not exist for this size
+        auto expected = computeOrder(*made);
+        if (firstInFirstOut) reverseBackwardsOfEachStage(expected);
+        const double share = shareOfEqual(m_orders, expected);
+        if (share < 0.5 || share <= m_best.confidence) return;
+        m_best.name = name;
+        m_best.group = made->group;
+        m_best.confidence = share;
+    }
+
+    std::vector<Order> m_orders;
+    Shape m_shape;
+    trace::RecognisedSchedule m_best;
+};
+
+}  // namespace
+
+std::optional<trace::RecognisedSchedule> recogniseSchedule(
+    const base::IdVector<trace::RankTag, trace::Rank>& ranks,
+    const base::IdVector<trace::TaskTag, trace::Task>& tasks) {
+    if (tasks.empty()) return std::nullopt;
+    return Recognition(ordersOf(ranks, tasks)).run();
+}
+
+}  // namespace pleat::annotate
