@@ -1,0 +1,10 @@
+// pleat info TRACE; see docs/command_line.md.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace pleat::cli {
+
+void addInfoCommand(CLI::App& app, int& exitStatus);
+
+}  // namespace pleat::cli

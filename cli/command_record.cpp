@@ -1,0 +1,104 @@
+#include "cli/command_record.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "annotate/annotate.h"
+#include "cli/exit_status.h"
+#include "collector/recorder.h"
+#include "store/reader.h"
+#include "store/writer.h"
+
+namespace pleat::cli {
+namespace {
+
+struct Arguments {
+    collector::RecordOptions options;
+    std::string output = "run.pleat";
+    std::string library;
+    double delay = 0;
+    double duration = -1;
+    std::int64_t maximumBytes = -1;
+    std::int64_t flushMilliseconds = 100;
+    bool noNvtx = false;
+};
+
+base::Result<void> annotateFile(const std::string& file) {
+    base::Result<store::LoadedTrace> loaded = store::load(file);
+    if (!loaded) return loaded.error();
+    base::Result<trace::Trace> annotated = annotate::annotate(loaded->trace);
+    if (!annotated) return annotated.error();
+    return store::writeAnnotations(*annotated, file);
+}
+
+void printOutcome(const std::string& file, const collector::RecordOutcome& outcome) {
+    fmt::print(stderr, "pleat: {}: {} events of {} processes\n", file, outcome.events,
+               outcome.processes);
+    for (const base::Diagnostic& diagnostic : outcome.diagnostics.entries()) {
+        if (diagnostic.severity == base::Severity::Info) continue;
+        fmt::print(stderr, "pleat: {} ({}x): {}\n", diagnostic.code, diagnostic.count,
+                   diagnostic.example);
+    }
+}
+
+int run(Arguments& arguments) {
+    collector::RecordOptions& options = arguments.options;
+    options.output = arguments.output;
+    options.injectedLibrary = arguments.library;
+    options.nvtx = !arguments.noNvtx;
+    options.delay = std::chrono::duration<double>(arguments.delay);
+    if (arguments.duration >= 0)
+        options.duration = std::chrono::duration<double>(arguments.duration);
+    if (arguments.maximumBytes >= 0) options.maximumBytes = arguments.maximumBytes;
+    options.flushInterval = std::chrono::milliseconds(arguments.flushMilliseconds);
+
+    const base::Result<collector::RecordOutcome> outcome = collector::record(options);
+    if (!outcome) return fail(outcome.error());
+    // The recording is safe in the file by now; whatever fails from here on must not change the
+    // command's status.
+    if (const base::Result<void> annotated = annotateFile(arguments.output); !annotated) {
+        fmt::print(stderr, "pleat: {}: recorded, but its tasks could not be stored: {}\n",
+                   arguments.output, annotated.error().message);
+    }
+    printOutcome(arguments.output, *outcome);
+    return outcome->exitStatus;
+}
+
+}  // namespace
+
+void addRecordCommand(CLI::App& app, int& exitStatus) {
+    CLI::App* command = app.add_subcommand("record", "Run a command and record its NVTX ranges");
+    command->footer(
+        "The exit status is the command's.\n"
+        "Example: pleat record -o run.pleat -- pleat-train --dp 2 --pp 2 --schedule folded "
+        "--chunks 2 --steps 3");
+    auto arguments = std::make_shared<Arguments>();
+    command->add_option("-o,--output", arguments->output, "The trace to write; must not exist")
+        ->capture_default_str();
+    command
+        ->add_option("--domain", arguments->options.domains,
+                     "Record only this NVTX domain (repeatable)")
+        ->allow_extra_args(false);
+    command->add_flag("--no-nvtx", arguments->noNvtx, "Run the command without recording NVTX");
+    command
+        ->add_option("--delay", arguments->delay,
+                     "Begin recording this many seconds after the start")
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--duration", arguments->duration, "Stop recording after this many seconds")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--max-size", arguments->maximumBytes,
+                     "Stop recording when the trace has this many bytes")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--flush-ms", arguments->flushMilliseconds, "Commit rows this often")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    command->add_option("command", arguments->options.command, "-- COMMAND [ARG…]")->required();
+    command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
+}
+
+}  // namespace pleat::cli

@@ -1,0 +1,90 @@
+// The pleat program: parses, calls, prints. What a command does lives in its command_*.cpp and
+// below.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/nearest_name.h"
+#include "cli/command_critical_path.h"
+#include "cli/command_info.h"
+#include "cli/command_report.h"
+#include "cli/command_schedule.h"
+#include "cli/command_sql.h"
+#include "cli/exit_status.h"
+#include "cli/version.h"
+#ifdef PLEAT_WITH_RECORDING
+#include "cli/command_record.h"
+#endif
+
+namespace {
+
+using namespace pleat;
+
+// The subcommand the user got to before the mistake.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? app : innermost(*parsed.front());
+}
+
+// What the user may have meant: an option of the command, or a command's name.
+std::string suggestion(const CLI::App& app, const std::string& given) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return base::nearestName(given.substr(0, given.find('=')), views);
+}
+
+int usageError(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& command = innermost(app);
+    std::string message = error.what();
+    if (const auto unknown = command.remaining();
+        dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty()) {
+        message =
+            fmt::format("unknown {} \"{}\"",
+                        unknown.front().starts_with("-") ? "option" : "argument", unknown.front());
+        const std::string meant = suggestion(command, unknown.front());
+        if (!meant.empty()) message += fmt::format("; did you mean {}?", meant);
+    }
+    std::string path;
+    for (const CLI::App* at = &command; at != nullptr; at = at->get_parent())
+        path = at->get_name() + (path.empty() ? "" : " ") + path;
+    fmt::print(stderr, "pleat: {} (see {} --help)\n", message, path);
+    return cli::kWrongUsage;
+}
+
+}  // namespace
+
+int main(int argumentCount, char** arguments) {
+    CLI::App app(
+        "Where did my training iteration go? Profiling and trace analysis for pipeline-parallel "
+        "training",
+        "pleat");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", std::string(cli::kVersion));
+    app.footer(
+        "Example: pleat schedule show --schedule folded --ranks 2 --chunks 2 --microbatches 4");
+    int exitStatus = cli::kDone;
+#ifdef PLEAT_WITH_RECORDING
+    cli::addRecordCommand(app, exitStatus);
+#endif
+    cli::addInfoCommand(app, exitStatus);
+    cli::addReportCommand(app, exitStatus);
+    cli::addCriticalPathCommand(app, exitStatus);
+    cli::addScheduleCommand(app, exitStatus);
+    cli::addSqlCommand(app, exitStatus);
+    try {
+        app.parse(argumentCount, arguments);
+    } catch (const CLI::Success& wanted) {  // --help, --version
+        return app.exit(wanted);
+    } catch (const CLI::ParseError& error) {
+        return usageError(app, error);
+    }
+    return exitStatus;
+}

@@ -1,0 +1,16 @@
+// Whole text files in and out, with one-line errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace pleat::cli {
+
+[[nodiscard]] base::Result<std::string> readTextFile(const std::string& file);
+
+// Writes to stdout when `file` is empty.
+[[nodiscard]] base::Result<void> writeText(std::string_view text, const std::string& file);
+
+}  // namespace pleat::cli
