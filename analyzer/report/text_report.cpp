@@ -163,7 +163,9 @@ std::string shares(const std::map<Key, base::Duration>& parts, base::Duration wh
 }  // namespace
 
 std::string renderPathShares(const analysis::PathSummary& path) {
-    const auto number = [](std::int32_t value) { return known(value); };
+    const auto number = [](std::int32_t value) {
+        return value < 0 ? std::string("none") : fmt::format("{}", value);
+    };
     return wrapped("  by kind   ",
                    shares(path.byKind, path.length, [](const std::string& kind) { return kind; })) +
            wrapped("  by rank   ", shares(path.byRank, path.length, number)) +
@@ -177,15 +179,14 @@ std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
                     schedule.chunks == 1 ? "" : "s", schedule.microbatches);
     if (schedule.group > 0) text += fmt::format(", groups of {}", schedule.group);
     if (schedule.name != "unknown")
-        text += fmt::format(" ({} of the task orders equal it)", percent(schedule.confidence));
+        text += fmt::format(" ({} of task orders equal it)", percent(schedule.confidence));
     return text;
 }
 
 std::string renderText(const analysis::RunAnalysis& analysis) {
     std::string text = renderIterations(analysis.iterations);
-    text += fmt::format("Schedule:       {}\n", analysis.schedule
-                                                    ? describeSchedule(*analysis.schedule)
-                                                    : "not recognised, no pipeline tasks");
+    text += wrapped("Schedule:       ", analysis.schedule ? describeSchedule(*analysis.schedule)
+                                                          : "not recognised, no pipeline tasks");
     if (analysis.replay) {
         text += fmt::format("Replay:         {} ms predicted, {} ms measured, error {}\n",
                             milliseconds(analysis.replay->predicted),

@@ -10,10 +10,10 @@ namespace pleat::report {
 
 [[nodiscard]] std::string renderText(const analysis::RunAnalysis& analysis);
 
-// Three lines: the path's attribution by kind, rank and stage, "-" for what has none.
+// Three lines: the path's attribution by kind, rank and stage, "none" for what has none.
 [[nodiscard]] std::string renderPathShares(const analysis::PathSummary& path);
 
-// "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of the task orders equal it)"
+// "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of task orders equal it)"
 [[nodiscard]] std::string describeSchedule(const trace::RecognisedSchedule& schedule);
 
 }  // namespace pleat::report

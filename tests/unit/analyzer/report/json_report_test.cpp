@@ -1,0 +1,91 @@
+#include "report/json_report.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "report_runs.h"
+#include "support/json_schema.h"
+#include "trace/trace_builder.h"
+
+namespace pleat::report {
+namespace {
+
+using nlohmann::json;
+
+json schema() {
+    std::ifstream file(PLEAT_SOURCE_DIR "/schemas/report.schema.json");
+    EXPECT_TRUE(file.is_open());
+    return json::parse(file);
+}
+
+void expectValid(const std::string& text) {
+    const std::vector<std::string> violations =
+        testing::schemaViolations(json::parse(text), schema());
+    EXPECT_TRUE(violations.empty()) << violations.front() << "\n" << text;
+}
+
+trace::Trace emptyTrace() { return trace::TraceBuilder().build().trace; }
+
+TEST(JsonReport, FitsItsSchema) {
+    expectValid(renderJson(*analysis::analyseRun(testing::foldedRun(), {})));
+}
+
+TEST(JsonReport, OfNothingFitsItsSchemaAndSaysWhatIsMissing) {
+    const std::string text = renderJson(*analysis::analyseRun(emptyTrace(), {}));
+    expectValid(text);
+    const json report = json::parse(text);
+    EXPECT_TRUE(report["bubble"]["fraction"].is_null());
+    EXPECT_TRUE(report["critical_path"].is_null());
+    EXPECT_EQ(report["diagnostics"][0]["code"], "no_tasks");
+}
+
+TEST(JsonReport, SumsToTheNanosecondForEveryRank) {
+    const json report = json::parse(renderJson(*analysis::analyseRun(testing::foldedRun(), {})));
+    ASSERT_EQ(report["ranks"].size(), 4u);
+    for (const json& rank : report["ranks"]) {
+        const std::int64_t sum = rank["compute_ns"].get<std::int64_t>() +
+                                 rank["transfer_moving_ns"].get<std::int64_t>() +
+                                 rank["transfer_waiting_ns"].get<std::int64_t>() +
+                                 rank["copy_ns"].get<std::int64_t>() +
+                                 rank["bubble_ns"].get<std::int64_t>();
+        EXPECT_EQ(rank["total_ns"], sum);
+        EXPECT_EQ(rank["total_ns"], report["iterations"]["mean_ns"]);
+    }
+    std::int64_t path = 0;
+    for (const json& kind : report["critical_path"]["by_kind"]) path += kind.get<std::int64_t>();
+    EXPECT_EQ(report["critical_path"]["length_ns"], path);
+}
+
+TEST(JsonReport, OfACriticalPathAndOfATraceFitTheSchema) {
+    const trace::Trace trace = testing::foldedRun();
+    expectValid(renderJson(*analysis::analysePath(trace, {})));
+    expectValid(renderJson(analysis::describeRun(trace)));
+    expectValid(renderJson(analysis::describeRun(emptyTrace())));
+}
+
+TEST(JsonReport, ReplacesBytesThatAreNotText) {
+    analysis::RunAnalysis analysis;
+    analysis.diagnostics.add(base::Severity::Info, "odd", "a \xb9\xff name");
+    EXPECT_NE(renderJson(analysis).find("a \xef\xbf\xbd"), std::string::npos);
+}
+
+TEST(JsonSchema, FindsWhatDoesNotFit) {
+    json report = json::parse(renderJson(*analysis::analyseRun(testing::foldedRun(), {})));
+    const auto faulty = [&](auto spoil) {
+        json spoilt = report;
+        spoil(spoilt);
+        return !testing::schemaViolations(spoilt, schema()).empty();
+    };
+    EXPECT_TRUE(faulty([](json& r) { r.erase("bubble"); }));
+    EXPECT_TRUE(faulty([](json& r) { r["extra"] = 1; }));
+    EXPECT_TRUE(faulty([](json& r) { r["schema"] = "pleat-report/2"; }));
+    EXPECT_TRUE(faulty([](json& r) { r["ranks"][0]["total_ns"] = 1.5; }));
+    EXPECT_TRUE(faulty([](json& r) { r["ranks"][0]["bubble_ns"] = -1; }));
+    EXPECT_TRUE(faulty([](json& r) { r["transfers"][0]["dimension"] = "xp"; }));
+    EXPECT_TRUE(faulty([](json& r) { r["critical_path"]["by_kind"]["forward"] = "much"; }));
+    EXPECT_FALSE(faulty([](json&) {}));
+}
+
+}  // namespace
+}  // namespace pleat::report
