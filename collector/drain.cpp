@@ -1,0 +1,191 @@
+#include "collector/drain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pleat::collector {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{5};
+constexpr std::chrono::seconds kAnchorInterval{1};
+
+}  // namespace
+
+Drain::Drain(store::Writer& writer, const TickClock& clock, DrainOptions options)
+    : m_writer(writer), m_clock(clock), m_options(std::move(options)) {}
+
+Drain::~Drain() = default;
+
+void Drain::start() {
+    m_insertThread = std::jthread([this](const std::stop_token& stop) { insertLoop(stop); });
+    m_drainThread = std::jthread([this](const std::stop_token& stop) { drainLoop(stop); });
+}
+
+void Drain::stop() {
+    m_drainThread.request_stop();
+    m_drainThread.join();
+    // The drain thread is gone: the rest is done here, in the order rings, open ranges, rows.
+    m_clock.add(takeAnchor(m_clock.source()));
+    openNewRings();
+    while (drainOnce()) {
+    }
+    finishProcesses();
+    m_insertThread.request_stop();
+    m_insertThread.join();
+    const std::scoped_lock lock(m_writerMutex);
+    for (auto& [pid, process] : m_processes) {
+        if (!process->rankId().valid()) continue;
+        report(m_writer.updateRank(process->rankId(), process->rank()));
+        for (const auto& [lane, name] : process->namedLanes())
+            report(m_writer.renameLane(lane, name));
+    }
+    for (const store::ClockSampleRow& sample : m_samples) report(m_writer.addClockSample(sample));
+}
+
+void Drain::report(const base::Result<void>& done) {
+    if (done || m_writeFailed) return;
+    m_writeFailed = true;
+    m_diagnostics.add(base::Severity::DataLoss, "write_failed", done.error().message);
+    fmt::print(stderr, "pleat: recording stopped: {}\n", done.error().message);
+}
+
+void Drain::drainLoop(const std::stop_token& stop) {
+    auto nextAnchor = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (!stop.stop_requested()) {
+        if (std::chrono::steady_clock::now() >= nextAnchor) {
+            const ClockAnchor anchor = takeAnchor(m_clock.source());
+            m_clock.add(anchor);
+            m_samples.push_back({{},
+                                 anchor.monotonicNs - m_clock.origin().monotonicNs,
+                                 anchor.monotonicNs,
+                                 anchor.unixNs});
+            nextAnchor = std::chrono::steady_clock::now() + kAnchorInterval;
+        }
+        openNewRings();
+        drainOnce();
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+RecordedProcess& Drain::processOf(std::int64_t pid) {
+    std::unique_ptr<RecordedProcess>& process = m_processes[pid];
+    if (process) return *process;
+    RecordedProcess::Sink sink;
+    sink.addRank = [this](const trace::Rank& rank) {
+        const std::scoped_lock lock(m_writerMutex);
+        const auto added = m_writer.addRank(rank);
+        return added ? *added : trace::RankId(0);
+    };
+    sink.addLane = [this](const trace::Lane& lane) {
+        const std::scoped_lock lock(m_writerMutex);
+        const auto added = m_writer.addLane(lane);
+        return added ? *added : trace::LaneId(0);
+    };
+    sink.addEvent = [this](MatchedEvent event) {
+        const std::scoped_lock lock(m_queueMutex);
+        m_queue.push_back(std::move(event));
+    };
+    sink.recording = [this](base::TraceTime time) {
+        return time >= m_options.firstMoment &&
+               (!m_options.lastMoment || time <= *m_options.lastMoment) &&
+               !m_full.load(std::memory_order_relaxed);
+    };
+    process = std::make_unique<RecordedProcess>(pid, m_texts, m_clock, std::move(sink));
+    return *process;
+}
+
+void Drain::openNewRings() {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> fresh;
+    for (const auto& entry : std::filesystem::directory_iterator(m_options.ringFolder, ignored)) {
+        if (entry.path().extension() == ".ring" && !m_known.contains(entry.path().filename()))
+            fresh.push_back(entry.path());
+    }
+    // "<pid>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run to run.
+    std::sort(fresh.begin(), fresh.end());
+    for (const std::filesystem::path& file : fresh) {
+        m_known.insert(file.filename());
+        base::Result<MappedRing> memory = MappedRing::open(file);
+        const auto failed = [&](const base::Error& error) {
+            m_diagnostics.add(base::Severity::DataLoss, "unreadable_ring", error.message);
+        };
+        if (!memory) {
+            failed(memory.error());
+            continue;
+        }
+        base::Result<RingReader> reader = RingReader::open(memory->bytes());
+        if (!reader) {
+            failed(reader.error().within(file.string()));
+            continue;
+        }
+        const std::int64_t pid = reader->header().pid;
+        processOf(pid).addRing(std::move(*memory), std::move(*reader));
+        // The mapping keeps the memory; the name is not needed any more.
+        std::filesystem::remove(file, ignored);
+        m_known.erase(file.filename());
+    }
+}
+
+bool Drain::drainOnce() {
+    bool any = false;
+    for (auto& [pid, process] : m_processes) any = process->drain() || any;
+    if (any) m_queueFilled.notify_one();
+    return any;
+}
+
+void Drain::finishProcesses() {
+    for (auto& [pid, process] : m_processes) {
+        process->finish();
+        m_diagnostics.add(process->diagnostics());
+    }
+}
+
+void Drain::insertLoop(const std::stop_token& stop) {
+    auto nextCommit = std::chrono::steady_clock::now() + m_options.flushInterval;
+    for (bool last = false; !last;) {
+        last = stop.stop_requested();  // before taking the queue: what was queued before the
+                                       // request is still inserted
+        std::vector<MatchedEvent> events;
+        {
+            std::unique_lock lock(m_queueMutex);
+            m_queueFilled.wait_for(lock, stop, std::chrono::milliseconds(20),
+                                   [&] { return !m_queue.empty(); });
+            events.swap(m_queue);
+        }
+        insert(std::move(events));
+        if (!last && std::chrono::steady_clock::now() < nextCommit) continue;
+        nextCommit = std::chrono::steady_clock::now() + m_options.flushInterval;
+        {
+            const std::scoped_lock lock(m_writerMutex);
+            report(m_writer.commit());
+        }
+        std::error_code ignored;
+        if (!m_options.maximumBytes || m_full.load(std::memory_order_relaxed)) continue;
+        std::uintmax_t size = 0;
+        for (const char* suffix : {"", "-wal"}) {
+            const auto part =
+                std::filesystem::file_size(m_options.output.string() + suffix, ignored);
+            if (!ignored) size += part;
+        }
+        m_full.store(size >= static_cast<std::uintmax_t>(*m_options.maximumBytes),
+                     std::memory_order_relaxed);
+    }
+}
+
+void Drain::insert(std::vector<MatchedEvent> events) {
+    if (events.empty()) return;
+    std::vector<store::EventRow> rows;
+    rows.reserve(events.size());
+    for (const MatchedEvent& event : events) {
+        rows.push_back({event.lane, event.name, event.domain, event.kind, event.flag,
+                        event.start.ns, event.end.ns, event.arguments});
+    }
+    const std::scoped_lock lock(m_writerMutex);
+    if (m_writeFailed) return;
+    report(m_writer.addEvents(rows));
+    m_events += static_cast<std::int64_t>(rows.size());
+}
+
+}  // namespace pleat::collector

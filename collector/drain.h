@@ -1,0 +1,82 @@
+// The recorder's two threads: one empties the rings every few milliseconds and never waits for the
+// database, one inserts rows and commits them. Between them a queue, guarded by one mutex; the
+// writer has a mutex of its own, because the first event of a thread adds its lane. Lock order:
+// never both.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "collector/clock.h"
+#include "collector/recorded_process.h"
+#include "store/writer.h"
+
+namespace pleat::collector {
+
+struct DrainOptions {
+    std::filesystem::path ringFolder;
+    std::filesystem::path output;
+    base::TraceTime firstMoment;                // events that begin earlier are left out
+    std::optional<base::TraceTime> lastMoment;  // and those that begin later
+    std::optional<std::int64_t> maximumBytes;   // of the output file
+    std::chrono::milliseconds flushInterval{100};
+};
+
+class Drain {
+  public:
+    // The writer outlives the drain and is used by nobody else until stop() returned.
+    Drain(store::Writer& writer, const TickClock& clock, DrainOptions options);
+    ~Drain();
+    void start();
+    // Empties the rings to their end, inserts everything, describes how each process ended.
+    void stop();
+
+    [[nodiscard]] std::int64_t events() const { return m_events; }
+    [[nodiscard]] std::int64_t processes() const {
+        return static_cast<std::int64_t>(m_processes.size());
+    }
+    [[nodiscard]] const base::Diagnostics& diagnostics() const { return m_diagnostics; }
+
+  private:
+    void drainLoop(const std::stop_token& stop);
+    void insertLoop(const std::stop_token& stop);
+    void openNewRings();
+    bool drainOnce();
+    void insert(std::vector<MatchedEvent> events);
+    void finishProcesses();
+    void report(const base::Result<void>& done);
+    [[nodiscard]] RecordedProcess& processOf(std::int64_t pid);
+
+    store::Writer& m_writer;
+    std::mutex m_writerMutex;  // guards m_writer and m_writeFailed
+    bool m_writeFailed = false;
+    TickClock m_clock;
+    const DrainOptions m_options;
+    base::StringPool
+        m_texts;  // grows in the drain thread; texts keep their address, so rows may point into it
+    std::map<std::int64_t, std::unique_ptr<RecordedProcess>> m_processes;
+    std::set<std::string> m_known;  // ring files seen
+    std::vector<store::ClockSampleRow> m_samples;
+
+    std::mutex m_queueMutex;  // guards m_queue
+    std::condition_variable_any m_queueFilled;
+    std::vector<MatchedEvent> m_queue;
+
+    std::atomic<bool> m_full{false};  // maximumBytes reached; relaxed: a little more does no harm
+    std::int64_t m_events = 0;
+    base::Diagnostics m_diagnostics;
+    std::jthread m_drainThread, m_insertThread;
+};
+
+}  // namespace pleat::collector

@@ -1,0 +1,264 @@
+#include "collector/injected/process_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+#include <unordered_map>
+
+#include "collector/ticks.h"
+
+namespace pleat::collector {
+namespace {
+
+constexpr std::uint64_t kProcessSlots = 65'536;  // 2 MiB of definitions
+constexpr std::uint64_t kFirstSchemaId = 1ULL << 33;
+
+struct Interned {
+    std::unordered_map<std::string, std::uint32_t> ids;
+    std::unordered_map<std::string, std::uint16_t> domains;
+    bool recorded[kMaximumDomains] = {};
+};
+
+// Zero is a valid initial value of every member.
+struct State {
+    pthread_mutex_t lock;  // guards everything below but the atomics
+    std::atomic<bool> ready;
+    std::atomic<std::uint64_t> generation;  // the process id
+    std::atomic<std::uint32_t> threads;
+    std::atomic<std::uint64_t> schemas, ranges;
+    RingProducer definitions;
+    Interned* interned;
+};
+
+State* mapState() {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    static_assert(sizeof(State) <= 4096);
+    (void)madvise(memory, page, MADV_WIPEONFORK);
+    return static_cast<State*>(memory);
+}
+
+State* mapped() {
+    static State* const state = mapState();
+    return state;
+}
+
+class Locked {
+  public:
+    explicit Locked(State& state) : m_state(state) { pthread_mutex_lock(&m_state.lock); }
+    ~Locked() { pthread_mutex_unlock(&m_state.lock); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+  private:
+    State& m_state;
+};
+
+void define(State& state, Record record, std::string_view text, std::string_view payload = {}) {
+    if (!state.definitions.attached()) return;
+    text = text.substr(0, kMaximumTextBytes);
+    payload = payload.substr(0, kMaximumPayloadBytes);
+    if (!state.definitions.fits(slotsOf(text.size(), payload.size()))) {
+        RingProducer::count(state.definitions.header().droppedEvents);
+        return;
+    }
+    record.ticks = readTicks(state.definitions.header().tickSource);
+    record.textBytes = static_cast<std::uint16_t>(text.size());
+    record.payloadBytes = static_cast<std::uint16_t>(payload.size());
+    state.definitions.write(record, text, payload);
+}
+
+TickSource tickSource() {
+    const char* source = getenv("PLEAT_TICKS");
+    return source != nullptr && std::strcmp(source, "counter") == 0 ? TickSource::Counter
+                                                                    : TickSource::Monotonic;
+}
+
+void introduce(State& state) {
+    state.interned = new Interned;
+    state.interned->recorded[kDefaultDomain] = getenv("PLEAT_DOMAINS") == nullptr;
+    if (RingHeader* ring = makeRing(RingKind::Process, 0, kProcessSlots))
+        state.definitions.attach(ring);
+    char program[256] = {};
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    const char* rank = getenv("RANK");
+    Record record;
+    record.kind = RecordKind::ProcessInfo;
+    record.value = static_cast<std::uint64_t>(getppid());
+    define(state, record,
+           std::string_view(program, length > 0 ? static_cast<std::size_t>(length) : 0),
+           rank == nullptr ? "" : rank);
+}
+
+// The state of this process, introduced to the recorder at its first use; also in a forked child.
+State* ready() {
+    State* state = mapped();
+    if (state == nullptr) return nullptr;
+    if (state->ready.load(std::memory_order_acquire)) return state;
+    const Locked locked(*state);
+    if (!state->ready.load(std::memory_order_relaxed)) {
+        state->generation.store(static_cast<std::uint64_t>(getpid()), std::memory_order_relaxed);
+        introduce(*state);
+        state->ready.store(true, std::memory_order_release);
+    }
+    return state;
+}
+
+bool domainWanted(std::string_view name) {
+    const char* wanted = getenv("PLEAT_DOMAINS");
+    if (wanted == nullptr) return true;
+    const std::string list = std::string(",") + wanted + ",";
+    return list.find("," + std::string(name) + ",") != std::string::npos;
+}
+
+}  // namespace
+
+bool recorderPresent() {
+    static const bool present = getenv("PLEAT_RING_DIR") != nullptr;
+    return present && mapped() != nullptr;
+}
+
+RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
+    const char* folder = getenv("PLEAT_RING_DIR");
+    if (folder == nullptr) return nullptr;
+    const auto pid = static_cast<std::int64_t>(getpid());
+    char path[512];
+    std::snprintf(path, sizeof path, "%s/%lld-%u.new", folder, static_cast<long long>(pid), number);
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return nullptr;
+    const std::size_t bytes = kRingHeaderBytes + slots * kRecordBytes;
+    // Reserved first: on a full tmpfs a bare mapping would die of SIGBUS at its first touch.
+    const int reserved = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    void* memory = reserved == 0 ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                        MAP_SHARED | MAP_POPULATE, file, 0)
+                                 : MAP_FAILED;
+    close(file);
+    if (memory == MAP_FAILED) {
+        unlink(path);
+        errno = reserved != 0 ? reserved : errno;
+        return nullptr;
+    }
+    auto* header = new (memory) RingHeader{};
+    header->version = kRingVersion;
+    header->kind = kind;
+    header->capacity = slots;
+    header->tickSource = tickSource();
+    header->threadNumber = number;
+    header->pid = pid;
+    header->tid = syscall(SYS_gettid);
+    pthread_getname_np(pthread_self(), header->threadName, sizeof header->threadName);
+    header->magic = kRingMagic;
+    // The recorder looks only at *.ring, so it never sees a header that is half written.
+    std::string finished(path);
+    finished.replace(finished.size() - 4, 4, ".ring");
+    rename(path, finished.c_str());
+    return header;
+}
+
+std::uint32_t internText(std::string_view text, const char** copy) {
+    State* state = ready();
+    if (state == nullptr) return 0;
+    const Locked locked(*state);
+    const auto [entry, fresh] = state->interned->ids.emplace(
+        text, static_cast<std::uint32_t>(state->interned->ids.size()) + 1);
+    if (copy != nullptr) *copy = entry->first.c_str();
+    if (fresh) {
+        Record record;
+        record.kind = RecordKind::String;
+        record.name = entry->second;
+        define(*state, record, text);
+    }
+    return entry->second;
+}
+
+std::uint16_t defineDomain(std::string_view name) {
+    State* state = ready();
+    if (state == nullptr) return kIgnoredDomain;
+    const Locked locked(*state);
+    const auto known = state->interned->domains.find(std::string(name));
+    if (known != state->interned->domains.end()) return known->second;
+    const auto number = static_cast<std::uint16_t>(state->interned->domains.size() + 1);
+    Record record;
+    if (number >= kMaximumDomains) {
+        record.kind = RecordKind::DomainRefused;
+        define(*state, record, name);
+        return kIgnoredDomain;
+    }
+    state->interned->domains.emplace(name, number);
+    state->interned->recorded[number] = domainWanted(name);
+    record.kind = RecordKind::Domain;
+    record.domain = number;
+    define(*state, record, name);
+    return number;
+}
+
+bool isRecorded(std::uint16_t domain) {
+    State* state = ready();
+    return state != nullptr && domain < kMaximumDomains && state->interned->recorded[domain];
+}
+
+void defineSchema(std::uint64_t id, std::string_view layout) {
+    State* state = ready();
+    if (state == nullptr) return;
+    const Locked locked(*state);
+    Record record;
+    record.kind = RecordKind::Schema;
+    record.value = id;
+    define(*state, record, {}, layout);
+}
+
+void defineThreadName(std::int64_t threadId, std::string_view name) {
+    State* state = ready();
+    if (state == nullptr) return;
+    const Locked locked(*state);
+    Record record;
+    record.kind = RecordKind::ThreadName;
+    record.value = static_cast<std::uint64_t>(threadId);
+    define(*state, record, name);
+}
+
+void reportRingFailure(std::int64_t threadId, int error) {
+    State* state = ready();
+    if (state == nullptr) return;
+    const Locked locked(*state);
+    Record record;
+    record.kind = RecordKind::RingFailed;
+    record.value = static_cast<std::uint64_t>(error);
+    record.category = static_cast<std::uint32_t>(threadId);
+    define(*state, record, {});
+}
+
+void sayGoodbye() {
+    State* state = mapped();
+    // Only a process that recorded something has anything to close.
+    if (state == nullptr || !state->ready.load(std::memory_order_acquire)) return;
+    const Locked locked(*state);
+    Record record;
+    record.kind = RecordKind::Exit;
+    define(*state, record, {});
+}
+
+std::uint32_t nextThreadNumber() {
+    return ready()->threads.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+std::uint64_t nextSchemaId() {
+    return kFirstSchemaId + ready()->schemas.fetch_add(1, std::memory_order_relaxed);
+}
+std::uint64_t nextRangeId() { return ready()->ranges.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+std::uint64_t generation() {
+    State* state = ready();
+    return state == nullptr ? 0 : state->generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace pleat::collector

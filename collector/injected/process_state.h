@@ -1,0 +1,43 @@
+// What the injected library knows about the program it lives in: where the rings are, the process
+// ring with the definitions, interned strings, domains. It lies in memory that a fork wipes, so a
+// forked child starts anew under its own process id and never writes into its parent's rings.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "collector/ring.h"
+
+namespace pleat::collector {
+
+inline constexpr std::uint16_t kDefaultDomain = 0;
+inline constexpr std::uint16_t kMaximumDomains = 64;     // numbered below this
+inline constexpr std::uint16_t kIgnoredDomain = 0xffff;  // filtered out, or one too many
+
+// False where there is no recorder to write for (no ring folder in the environment): every callback
+// is inert then.
+[[nodiscard]] bool recorderPresent();
+
+// A file of `slots` records in the ring folder, mapped and touched; null when it cannot be made.
+// `number` names the thread in its process.
+[[nodiscard]] RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots);
+
+// The id of a text, 0 when it cannot be numbered any more. Takes a lock: callers cache it. The
+// text's own copy, which lives as long as the process, is returned through `copy`.
+[[nodiscard]] std::uint32_t internText(std::string_view text, const char** copy = nullptr);
+
+[[nodiscard]] std::uint16_t defineDomain(std::string_view name);
+[[nodiscard]] bool isRecorded(std::uint16_t domain);
+void defineSchema(std::uint64_t id, std::string_view layout);
+void defineThreadName(std::int64_t threadId, std::string_view name);
+void reportRingFailure(std::int64_t threadId, int error);
+void sayGoodbye();
+
+// Numbers the threads of the process from 1, schemas from far above the ids programs choose.
+[[nodiscard]] std::uint32_t nextThreadNumber();
+[[nodiscard]] std::uint64_t nextSchemaId();
+[[nodiscard]] std::uint64_t nextRangeId();
+// Changes in a forked child: whatever a thread cached before belongs to the parent.
+[[nodiscard]] std::uint64_t generation();
+
+}  // namespace pleat::collector

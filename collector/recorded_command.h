@@ -1,0 +1,30 @@
+// The command being recorded: started with the recorder's environment, its signals passed on, its
+// status passed back.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pleat::collector {
+
+// Blocks the signals that are to be passed on. Called before any thread is made, so that all
+// inherit it.
+void holdSignals();
+
+struct CommandEnd {
+    int exitStatus = 0;  // 126/127 when it could not be started, 128 + signal when it was killed
+    bool started = true;
+};
+
+// Runs the command to its end. A signal sent to this process is sent on; one that the terminal sent
+// went to the command already. Why it could not be started is said on stderr.
+[[nodiscard]] CommandEnd runCommand(const std::vector<std::string>& command,
+                                    const std::map<std::string, std::string>& environment);
+
+}  // namespace pleat::collector

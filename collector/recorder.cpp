@@ -1,0 +1,144 @@
+#include "collector/recorder.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <map>
+#include <utility>
+
+#include "collector/clock.h"
+#include "collector/drain.h"
+#include "collector/recorded_command.h"
+#include "store/writer.h"
+
+namespace pleat::collector {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Result<fs::path> injectedLibrary(const RecordOptions& options) {
+    std::error_code ignored;
+    std::vector<fs::path> places;
+    if (!options.injectedLibrary.empty()) {
+        places.push_back(options.injectedLibrary);
+    } else {
+        const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+        for (const char* relative : {"../lib/libpleat_inject.so", "../lib/pleat/libpleat_inject.so",
+                                     "libpleat_inject.so"}) {
+            places.push_back(folder / relative);
+        }
+    }
+    for (const fs::path& place : places) {
+        if (fs::is_regular_file(place, ignored)) return fs::canonical(place, ignored);
+    }
+    return base::Error{
+        base::ErrorCode::Io,
+        fmt::format("{}: the library that records is missing; install or build Pleat whole",
+                    places.front().string())};
+}
+
+// Rings lie in memory: on a disk every written-back page would be protected again and cost its
+// writer a fault.
+base::Result<fs::path> makeRingFolder() {
+    std::string pattern = "/dev/shm/pleat-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr) {
+        return base::Error{
+            base::ErrorCode::Io,
+            "/dev/shm: cannot make a folder for the recording; is it mounted and writable?"};
+    }
+    return fs::path(pattern);
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+    return text;
+}
+
+base::Result<void> describe(store::Writer& writer, const RecordOptions& options,
+                            const ClockAnchor& origin) {
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    const std::pair<const char*, std::string> facts[] = {
+        {"origin_monotonic_ns", std::to_string(origin.monotonicNs)},
+        {"origin_unix_ns", std::to_string(origin.unixNs)},
+        {"command", joined(options.command, " ")},
+        {"host", host},
+    };
+    for (const auto& [key, value] : facts) {
+        if (const auto done = writer.setMeta(key, value); !done) return done;
+    }
+    return writer.commit();
+}
+
+std::map<std::string, std::string> recorderEnvironment(const RecordOptions& options,
+                                                       const fs::path& library,
+                                                       const fs::path& ringFolder,
+                                                       TickSource source) {
+    std::map<std::string, std::string> environment;
+    if (!options.nvtx) return environment;
+    environment["NVTX_INJECTION64_PATH"] = library.string();
+    environment["PLEAT_RING_DIR"] = ringFolder.string();
+    environment["PLEAT_TICKS"] = source == TickSource::Counter ? "counter" : "monotonic";
+    if (!options.domains.empty()) environment["PLEAT_DOMAINS"] = joined(options.domains, ",");
+    return environment;
+}
+
+base::TraceTime after(std::chrono::duration<double> time) {
+    return {std::chrono::duration_cast<std::chrono::nanoseconds>(time).count()};
+}
+
+DrainOptions drainOptions(const RecordOptions& options, const fs::path& ringFolder) {
+    DrainOptions drain{ringFolder, options.output,       after(options.delay),
+                       {},         options.maximumBytes, options.flushInterval};
+    if (options.duration) drain.lastMoment = after(options.delay + *options.duration);
+    return drain;
+}
+
+void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEnd& end) {
+    if (const char* other = getenv("NVTX_INJECTION64_PATH"); other != nullptr && options.nvtx) {
+        outcome.diagnostics.add(
+            base::Severity::Info, "other_tool_replaced",
+            fmt::format("NVTX_INJECTION64_PATH was {}; that tool saw nothing of this run", other));
+    }
+    if (end.started && options.nvtx && outcome.processes == 0) {
+        outcome.diagnostics.add(base::Severity::DataLoss, "no_process_recorded",
+                                "no process of the command used NVTX; is the program instrumented "
+                                "(docs/instrumenting.md), "
+                                "and does it pass its environment on?");
+    }
+}
+
+}  // namespace
+
+base::Result<RecordOutcome> record(const RecordOptions& options) {
+    const base::Result<fs::path> library = injectedLibrary(options);
+    if (!library) return library.error();
+    base::Result<store::Writer> writer = store::Writer::create(options.output);
+    if (!writer) return writer.error();
+    const base::Result<fs::path> ringFolder = makeRingFolder();
+    if (!ringFolder) return ringFolder.error();
+    const TickSource source = chooseTickSource();
+    const TickClock clock(source, takeAnchor(source));
+    if (const auto done = describe(*writer, options, clock.origin()); !done) return done.error();
+
+    holdSignals();
+    Drain drain(*writer, clock, drainOptions(options, *ringFolder));
+    drain.start();
+    const CommandEnd end =
+        runCommand(options.command, recorderEnvironment(options, *library, *ringFolder, source));
+    drain.stop();
+
+    RecordOutcome outcome{end.exitStatus, drain.events(), drain.processes(), drain.diagnostics()};
+    judge(outcome, options, end);
+    base::Result<void> closed = writer->addDiagnostics(outcome.diagnostics);
+    if (closed) closed = std::move(*writer).finish();
+    if (!closed)
+        outcome.diagnostics.add(base::Severity::DataLoss, "write_failed", closed.error().message);
+    std::error_code ignored;
+    fs::remove_all(*ringFolder, ignored);
+    return outcome;
+}
+
+}  // namespace pleat::collector

@@ -1,0 +1,158 @@
+// The recorder with real programs: what they mark is in the file, whole.
+#include "collector/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "store/reader.h"
+#include "support/run_program.h"
+
+namespace pleat::collector {
+namespace {
+
+const std::string kProgram = PLEAT_BIN_DIR "/nvtx_program";
+const std::string kPleat = PLEAT_BIN_DIR "/pleat";
+
+struct Recording {
+    test::ProgramResult result;
+    std::string file;
+
+    std::vector<std::string> query(const std::string& sql) const {
+        std::vector<std::string> lines;
+        const auto done =
+            store::runSql(file, sql,
+                          {[](const auto&) {},
+                           [&](const store::SqlRow& row) {
+                               std::string line;
+                               for (const auto& cell : row) {
+                                   line += (line.empty() ? "" : "|") + cell.value_or("NULL");
+                               }
+                               lines.push_back(line);
+                           }});
+        EXPECT_TRUE(done.ok()) << (done ? "" : done.error().message);
+        return lines;
+    }
+    std::int64_t number(const std::string& sql) const {
+        const auto lines = query(sql);
+        return lines.empty() ? -1 : std::atoll(lines[0].c_str());
+    }
+};
+
+// Through the program `pleat record`, as people run it.
+Recording recordProgram(const std::vector<std::string>& command,
+                        const std::vector<std::string>& options = {}) {
+    Recording recording;
+    recording.file = test::temporaryPath("recording.pleat");
+    std::vector<std::string> all = {kPleat, "record", "-o", recording.file};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("--");
+    all.insert(all.end(), command.begin(), command.end());
+    recording.result = test::runProgram(all);
+    return recording;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Record, NestedRangesOfSeveralThreadsAreAllThere) {
+    const Recording r = recordProgram({kProgram, "threads", "10000"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.number("select count(*) from event"), 4 * 10'000);
+    EXPECT_EQ(r.query("select thread_lanes, name, events from (select count(distinct lane) as "
+                      "thread_lanes, name, count(*) "
+                      "as events from named_event group by name) order by name"),
+              (Lines{"4|inner|20000", "4|outer|20000"}));
+}
+
+TEST(Record, LossesAreCountedExactly) {
+    const Recording r = recordProgram({kProgram, "threads", "400000"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(
+        r.number("select count(*) from event") +
+            r.number("select coalesce(sum(count), 0) from diagnostic where code = 'dropped_event'"),
+        4 * 400'000);
+}
+
+TEST(Record, ARangeMayEndOnAnotherThread) {
+    const Recording r = recordProgram({kProgram, "crossing"});
+    EXPECT_EQ(r.query("select s.text, kind, end_ns > start_ns from event e join string s on s.id = "
+                      "name order by start_ns"),
+              (Lines{"crossing|0|1", "on the other thread|1|0"}));
+}
+
+TEST(Record, DomainsRegisteredWideBrokenAndChangingTextsArrive) {
+    const Recording r = recordProgram({kProgram, "text"});
+    EXPECT_EQ(
+        r.query("select coalesce(domain, '-'), name, coalesce(args, '-') from named_event order by "
+                "start_ns"),
+        (Lines{"own domain|registered|{\"payload\":-7}", "-|wide \u00e4\u4e16|-",
+               "-|bad \xef\xbf\xbd utf8 \"quoted\"|-", "-|name 0|-", "-|name 1|-", "-|name 2|-"}));
+    EXPECT_EQ(r.query("select name from lane"), Lines{"chief"});
+}
+
+TEST(Record, APayloadOfARegisteredSchemaBecomesJson) {
+    const Recording r = recordProgram({kProgram, "payload"});
+    EXPECT_EQ(r.query("select args, args ->> 'iteration' from event"),
+              Lines{"{\"iteration\":3,\"loss\":0.5,\"text\":\"a\\\"b\"}|3"});
+}
+
+TEST(Record, OpenRangesAreKeptAndUnmatchedPopsCounted) {
+    const Recording r = recordProgram({kProgram, "unbalanced"});
+    EXPECT_EQ(
+        r.query("select s.text, flag from event e join string s on s.id = name order by start_ns"),
+        (Lines{"open at exit|1", "closed|0"}));
+    EXPECT_EQ(r.number("select count from diagnostic where code = 'unmatched_pop'"), 1);
+    EXPECT_EQ(r.number("select count from diagnostic where code = 'open_range'"), 1);
+}
+
+TEST(Record, EverythingWrittenBeforeASigkillIsThere) {
+    const Recording r = recordProgram({kProgram, "killed", "5000"});
+    EXPECT_EQ(r.result.status, 128 + 9);
+    EXPECT_EQ(r.number("select count(*) from event"), 5'000);
+    EXPECT_EQ(r.query("select end from rank"), Lines{"killed"});
+    EXPECT_EQ(r.number("select count from diagnostic where code = 'process_killed'"), 1);
+}
+
+TEST(Record, AForkedChildRecordsUnderItsOwnProcess) {
+    const Recording r = recordProgram({kProgram, "fork"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.number("select count(*) from rank"), 2);
+    EXPECT_EQ(r.query("select n.name from named_event n join lane l on l.id = n.lane where l.rank = "
+                      "(select l2.rank from "
+                      "named_event c join lane l2 on l2.id = c.lane where c.name = 'child')"),
+              Lines{"child"});
+    EXPECT_EQ(r.number("select count(*) from event"), 3);
+}
+
+TEST(Record, TheCommandsExitStatusIsOurs) {
+    EXPECT_EQ(recordProgram({kProgram, "exit", "37"}).result.status, 37);
+    EXPECT_EQ(recordProgram({"/nonexistent/program"}).result.status, 127);
+    EXPECT_EQ(recordProgram({"/etc/passwd"}).result.status, 126);
+    EXPECT_EQ(recordProgram({"sh", "-c", "kill -TERM $$"}).result.status, 128 + 15);
+}
+
+TEST(Record, AProgramWithoutNvtxIsSaidSo) {
+    const Recording r = recordProgram({"true"});
+    EXPECT_EQ(r.result.status, 0);
+    EXPECT_NE(r.result.errors.find("no_process_recorded"), std::string::npos);
+    EXPECT_EQ(r.query("select value from meta where key = 'state'"), Lines{"complete"});
+}
+
+TEST(Record, OnlyTheDomainsAskedForAreRecorded) {
+    const Recording r = recordProgram({kProgram, "text"}, {"--domain", "own domain"});
+    EXPECT_EQ(r.query("select s.text from event e join string s on s.id = e.name"),
+              Lines{"registered"});
+}
+
+TEST(Record, AnExistingFileIsNeverOverwritten) {
+    Recording r = recordProgram({kProgram, "pairs"});
+    const auto again = test::runProgram({kPleat, "record", "-o", r.file, "--", kProgram, "pairs"});
+    EXPECT_EQ(again.status, 3);
+    EXPECT_NE(again.errors.find("exists already"), std::string::npos) << again.errors;
+}
+
+}  // namespace
+}  // namespace pleat::collector
