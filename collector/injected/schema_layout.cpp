@@ -59,6 +59,11 @@ Scalar scalarOf(std::uint64_t type) {
     }
 }
 
+// A C string with a length lies in the payload itself, NUL-padded; without one it is a pointer.
+bool isCString(std::uint64_t type) {
+    return type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING || type == NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+}
+
 }  // namespace
 
 std::string describeLayout(const nvtxPayloadSchemaAttr_t& schema) {
@@ -66,10 +71,12 @@ std::string describeLayout(const nvtxPayloadSchemaAttr_t& schema) {
     std::size_t position = 0;
     for (std::size_t i = 0; schema.entries != nullptr && i < schema.numEntries; ++i) {
         const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
-        const Scalar scalar = scalarOf(entry.type);
+        Scalar scalar = scalarOf(entry.type);
+        const bool embedded = isCString(entry.type) && entry.arrayOrUnionDetail > 0;
+        if (embedded) scalar = {'t', 1};
         const std::uint64_t array = entry.flags & kArrayFlags;
-        const bool fixed = array == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
-        const bool plain = array == 0;
+        const bool fixed = embedded || array == NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
+        const bool plain = array == 0 && !embedded;
         if (scalar.bytes == 0 || (!fixed && !plain)) {
             if (entry.offset == 0) break;  // what follows cannot be placed
             continue;

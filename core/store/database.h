@@ -50,8 +50,9 @@ class Statement {
         sqlite3_bind_double(m_handle.get(), parameter, value);
     }
     void bind(int parameter, std::string_view text) const {
-        sqlite3_bind_text(m_handle.get(), parameter, text.data(), static_cast<int>(text.size()),
-                          SQLITE_STATIC);
+        // A null pointer would bind NULL, which is not the empty text.
+        sqlite3_bind_text(m_handle.get(), parameter, text.empty() ? "" : text.data(),
+                          static_cast<int>(text.size()), SQLITE_STATIC);
     }
     void bindNull(int parameter) const { sqlite3_bind_null(m_handle.get(), parameter); }
     // True while there is a row, false at the end; then the statement is reset.
