@@ -1,4 +1,4 @@
-// The ring file: how events travel from a recorded program to the recorder (docs/ring_format.md).
+// The ring file: how events travel from a recorded program to the recorder.
 // A shared mapping of one header page and a power of two of 32-byte records. One producer, one
 // consumer, no locks: the producer publishes each event (its record and what continues it) with one
 // release store of `written`, so that what was written before a SIGKILL is whole; the consumer
