@@ -9,6 +9,7 @@ namespace pleat::collector {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{5};
+constexpr std::chrono::milliseconds kFirstBaseline{10};
 constexpr std::chrono::seconds kAnchorInterval{1};
 
 }  // namespace
@@ -19,6 +20,9 @@ Drain::Drain(store::Writer& writer, const TickClock& clock, DrainOptions options
 Drain::~Drain() = default;
 
 void Drain::start() {
+    // A second anchor before the command runs: without one the counter's rate would be a guess.
+    std::this_thread::sleep_for(kFirstBaseline);
+    m_clock.add(takeAnchor(m_clock.source()));
     m_insertThread = std::jthread([this](const std::stop_token& stop) { insertLoop(stop); });
     m_drainThread = std::jthread([this](const std::stop_token& stop) { drainLoop(stop); });
 }

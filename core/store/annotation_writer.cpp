@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "store/database.h"
-#include "store/schema.h"
+#include "store/trace_file.h"
 #include "store/writer.h"
 
 namespace pleat::store {
@@ -38,6 +39,12 @@ void bindAll(const Statement& statement, int first, std::initializer_list<std::i
 // from 1.
 enum class EventRows : std::uint8_t { AsLoaded, InTraceOrder };
 
+bool isAnnotated(const trace::Trace& trace) {
+    const trace::Annotations& found = trace.annotations();
+    return !found.tasks.empty() || !found.phases.empty() || !found.transfers.empty() ||
+           !found.iterations.empty() || !found.groups.empty() || found.schedule.has_value();
+}
+
 class AnnotationWriter {
   public:
     AnnotationWriter(const Database& database, const trace::Trace& trace, EventRows eventRows)
@@ -46,15 +53,13 @@ class AnnotationWriter {
     base::Result<void> write() {
         using Step = base::Result<void> (AnnotationWriter::*)();
         for (const Step step :
-             {&AnnotationWriter::clear, &AnnotationWriter::ranks, &AnnotationWriter::tasks,
-              &AnnotationWriter::phases, &AnnotationWriter::iterations, &AnnotationWriter::groups,
-              &AnnotationWriter::matches, &AnnotationWriter::transfers, &AnnotationWriter::schedule,
-              &AnnotationWriter::diagnostics}) {
+             {&AnnotationWriter::clear, &AnnotationWriter::findRanks, &AnnotationWriter::ranks,
+              &AnnotationWriter::tasks, &AnnotationWriter::phases, &AnnotationWriter::iterations,
+              &AnnotationWriter::groups, &AnnotationWriter::matches, &AnnotationWriter::transfers,
+              &AnnotationWriter::schedule, &AnnotationWriter::diagnostics}) {
             if (const auto done = (this->*step)(); !done) return done;
         }
-        return m_database.execute(
-            "insert into meta (key, value) values ('annotated', '1') on conflict (key) do update "
-            "set value = '1'");
+        return {};
     }
 
   private:
@@ -70,8 +75,28 @@ class AnnotationWriter {
             "delete from diagnostic;");
     }
 
+    // The file's ranks in the order in which they were loaded, by row id.
+    base::Result<void> findRanks() {
+        const base::Result<Statement> rows =
+            Statement::prepare(m_database, "select id from rank order by id");
+        if (!rows) return rows.error();
+        for (;;) {
+            const base::Result<bool> more = rows->step();
+            if (!more) return more.error();
+            if (!*more) break;
+            m_rankRows.push_back(rows->integer(0));
+        }
+        if (m_rankRows.size() == m_trace.ranks().size()) return {};
+        return base::Error{
+            base::ErrorCode::Input,
+            fmt::format("{}: holds {} ranks, the annotated trace {}; it changed since it was read",
+                        m_database.file(), m_rankRows.size(), m_trace.ranks().size())};
+    }
+
+    [[nodiscard]] std::int64_t rankRow(trace::RankId id) const { return m_rankRows[id.index()]; }
+
     base::Result<void> ranks() {
-        std::int64_t id = 0;
+        std::size_t position = 0;
         return insertAll(
             m_database,
             "update rank set number=?, dp=?, pp=?, tp=?, ep=?, cp=?, device=? where id=?",
@@ -86,7 +111,7 @@ class AnnotationWriter {
                     }
                 }
                 statement.bind(7, std::string_view(rank.device));
-                statement.bind(8, ++id);
+                statement.bind(8, m_rankRows[position++]);
             });
     }
 
@@ -98,7 +123,7 @@ class AnnotationWriter {
             "values (?,?,?,?,?,?,?,?,?)",
             m_trace.annotations().tasks, [&](const Statement& statement, const trace::Task& task) {
                 bindAll(statement, 1,
-                        {rowId(task.rank), eventRow(task.event), task.iteration, task.stage,
+                        {rankRow(task.rank), eventRow(task.event), task.iteration, task.stage,
                          task.chunk, task.microbatch, task.span.begin.ns, task.span.end.ns});
                 statement.bind(9, schedule::toString(task.kind));
             });
@@ -111,7 +136,7 @@ class AnnotationWriter {
                          m_trace.annotations().phases,
                          [&](const Statement& statement, const trace::Phase& phase) {
                              bindAll(statement, 1,
-                                     {rowId(phase.rank), eventRow(phase.event), phase.iteration,
+                                     {rankRow(phase.rank), eventRow(phase.event), phase.iteration,
                                       phase.span.begin.ns, phase.span.end.ns});
                              statement.bind(6, trace::toString(phase.kind));
                          });
@@ -124,7 +149,7 @@ class AnnotationWriter {
             m_trace.annotations().iterations,
             [&](const Statement& statement, const trace::IterationSpan& iteration) {
                 bindAll(statement, 1,
-                        {rowId(iteration.rank), eventRow(iteration.event), iteration.iteration,
+                        {rankRow(iteration.rank), eventRow(iteration.event), iteration.iteration,
                          iteration.span.begin.ns, iteration.span.end.ns});
             });
     }
@@ -141,7 +166,7 @@ class AnnotationWriter {
         std::vector<std::pair<std::int64_t, std::int64_t>> members;
         for (std::size_t i = 0; i < groups.size(); ++i) {
             for (const trace::RankId rank : groups[groups.idAt(i)].members) {
-                members.emplace_back(static_cast<std::int64_t>(i) + 1, rowId(rank));
+                members.emplace_back(static_cast<std::int64_t>(i) + 1, rankRow(rank));
             }
         }
         return insertAll(m_database,
@@ -155,9 +180,9 @@ class AnnotationWriter {
         return insertAll(
             m_database, "insert into match (ready_ns, last_rank, complete) values (?,?,?)",
             m_trace.annotations().matches,
-            [](const Statement& statement, const trace::Match& match) {
+            [&](const Statement& statement, const trace::Match& match) {
                 bindAll(statement, 1,
-                        {match.ready.ns, rowId(match.lastRank), match.complete ? 1 : 0});
+                        {match.ready.ns, rankRow(match.lastRank), match.complete ? 1 : 0});
             });
     }
 
@@ -171,7 +196,7 @@ class AnnotationWriter {
             m_trace.annotations().transfers,
             [&](const Statement& statement, const trace::Transfer& transfer) {
                 bindAll(statement, 1,
-                        {rowId(transfer.rank), eventRow(transfer.event), transfer.iteration,
+                        {rankRow(transfer.rank), eventRow(transfer.event), transfer.iteration,
                          transfer.stage, transfer.chunk, transfer.microbatch, transfer.bytes,
                          transfer.sequence, transfer.span.begin.ns, transfer.span.end.ns});
                 statement.bind(11, trace::toString(transfer.operation));
@@ -214,18 +239,44 @@ class AnnotationWriter {
     const Database& m_database;
     const trace::Trace& m_trace;
     const EventRows m_eventRows;
+    std::vector<std::int64_t> m_rankRows;
 };
+
+constexpr const char* kMarkAnnotated =
+    "insert into meta (key, value) values ('annotated', '1') on conflict (key) do update set value "
+    "= '1'";
 
 base::Result<void> replaceAnnotations(const trace::Trace& annotated,
                                       const std::filesystem::path& file, EventRows eventRows) {
-    const base::Result<Database> database = Database::open(file, SQLITE_OPEN_READWRITE);
+    const base::Result<Database> database = openTrace(file, Access::Write);
     if (!database) return database.error();
     if (const auto begun = database->execute("begin immediate"); !begun) return begun;
-    if (const auto written = AnnotationWriter(*database, annotated, eventRows).write(); !written) {
-        (void)database->execute("rollback");
-        return written;
+    base::Result<void> written = AnnotationWriter(*database, annotated, eventRows).write();
+    if (written && (eventRows == EventRows::AsLoaded || isAnnotated(annotated)))
+        written = database->execute(kMarkAnnotated);
+    if (written) written = database->execute("commit");
+    return written;  // where it failed, closing the database rolls back
+}
+
+base::Result<void> writeRows(const trace::Trace& trace, Writer writer) {
+    for (const trace::Rank& rank : trace.ranks()) {
+        if (const auto added = writer.addRank(rank); !added) return added.error();
     }
-    return database->execute("commit");
+    for (const trace::Lane& lane : trace.lanes()) {
+        if (const auto added = writer.addLane(lane); !added) return added.error();
+    }
+    constexpr std::size_t kBatch = 4'096;
+    std::vector<EventRow> rows;
+    for (std::size_t i = 0; i < trace.eventCount(); ++i) {
+        const auto id = trace::EventId::at(i);
+        const trace::Event event = trace.event(id);
+        rows.push_back({event.lane, trace.name(id), trace.domain(id), event.kind, event.flag,
+                        event.span.begin.ns, event.span.end.ns, trace.arguments(id)});
+        if (rows.size() < kBatch && i + 1 < trace.eventCount()) continue;
+        if (const auto added = writer.addEvents(rows); !added) return added;
+        rows.clear();
+    }
+    return std::move(writer).finish();
 }
 
 }  // namespace
@@ -238,25 +289,12 @@ base::Result<void> writeAnnotations(const trace::Trace& annotated,
 base::Result<void> writeTrace(const trace::Trace& trace, const std::filesystem::path& file) {
     base::Result<Writer> writer = Writer::create(file);
     if (!writer) return writer.error();
-    for (const trace::Rank& rank : trace.ranks()) {
-        if (const auto added = writer->addRank(rank); !added) return added.error();
-    }
-    for (const trace::Lane& lane : trace.lanes()) {
-        if (const auto added = writer->addLane(lane); !added) return added.error();
-    }
-    constexpr std::size_t kBatch = 4'096;
-    std::vector<EventRow> rows;
-    for (std::size_t i = 0; i < trace.eventCount(); ++i) {
-        const auto id = trace::EventId::at(i);
-        const trace::Event event = trace.event(id);
-        rows.push_back({event.lane, trace.name(id), trace.domain(id), event.kind, event.flag,
-                        event.span.begin.ns, event.span.end.ns, trace.arguments(id)});
-        if (rows.size() < kBatch && i + 1 < trace.eventCount()) continue;
-        if (const auto added = writer->addEvents(rows); !added) return added;
-        rows.clear();
-    }
-    if (const auto finished = std::move(*writer).finish(); !finished) return finished;
-    return replaceAnnotations(trace, file, EventRows::InTraceOrder);
+    base::Result<void> written = writeRows(trace, std::move(*writer));
+    if (written) written = replaceAnnotations(trace, file, EventRows::InTraceOrder);
+    if (written) return {};
+    std::error_code ignored;  // the first failure is the one to tell
+    std::filesystem::remove(file, ignored);
+    return written;
 }
 
 }  // namespace pleat::store

@@ -2,9 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace pleat::store {
+namespace {
+
+base::ErrorCode codeOf(sqlite3* database) {
+    switch (sqlite3_errcode(database) & 0xff) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+        case SQLITE_ERROR:  // a table or column is missing
+        case SQLITE_CONSTRAINT:
+            return base::ErrorCode::Input;
+        default:
+            return base::ErrorCode::Io;
+    }
+}
+
+}  // namespace
+
+std::string lastMessage(sqlite3* database) {
+    std::string message = sqlite3_errmsg(database);
+    std::replace_if(
+        message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return message;
+}
 
 base::Result<Database> Database::open(const std::filesystem::path& file, int flags) {
     sqlite3* handle = nullptr;
@@ -12,19 +35,23 @@ base::Result<Database> Database::open(const std::filesystem::path& file, int fla
     Database database;
     database.m_handle.reset(handle);
     database.m_file = file.string();
-    if (status != SQLITE_OK) return database.error("opening it");
+    if (status != SQLITE_OK) return database.error("cannot be opened");
+    // A damaged or hostile file must not run functions through its schema.
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_busy_timeout(handle, 5'000);
     return database;
 }
 
 base::Result<void> Database::execute(const char* sql) const {
     if (sqlite3_exec(m_handle.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
-        return error("writing");
+        return error("database");
     return {};
 }
 
-base::Error Database::error(std::string_view doing, base::ErrorCode code) const {
-    return {code, fmt::format("{}: {}: {}", m_file, doing, sqlite3_errmsg(m_handle.get()))};
+base::Error Database::error(std::string_view doing) const {
+    return {codeOf(m_handle.get()),
+            fmt::format("{}: {}: {}", m_file, doing, lastMessage(m_handle.get()))};
 }
 
 base::Result<Statement> Statement::prepare(const Database& database, std::string_view sql) {
@@ -34,20 +61,21 @@ base::Result<Statement> Statement::prepare(const Database& database, std::string
     Statement statement;
     statement.m_handle.reset(handle);
     statement.m_file = database.file();
-    if (status != SQLITE_OK) return database.error("preparing a statement", base::ErrorCode::Input);
+    if (status != SQLITE_OK) return database.error("the file is no complete trace");
     return statement;
 }
 
 base::Result<bool> Statement::step() const {
     const int status = sqlite3_step(m_handle.get());
     if (status == SQLITE_ROW) return true;
+    if (status == SQLITE_DONE) {
+        sqlite3_reset(m_handle.get());
+        return false;
+    }
     sqlite3* database = sqlite3_db_handle(m_handle.get());
-    const std::string message = status == SQLITE_DONE ? "" : sqlite3_errmsg(database);
+    const base::Error error{codeOf(database), fmt::format("{}: {}", m_file, lastMessage(database))};
     sqlite3_reset(m_handle.get());
-    if (status == SQLITE_DONE) return false;
-    const bool damaged = status == SQLITE_CORRUPT || status == SQLITE_NOTADB;
-    return base::Error{damaged ? base::ErrorCode::Input : base::ErrorCode::Io,
-                       fmt::format("{}: {}", m_file, message)};
+    return error;
 }
 
 base::Result<void> Statement::run() const {

@@ -14,8 +14,11 @@
 
 namespace pleat::store {
 
-inline constexpr std::int32_t kApplicationId = 0x504C4554;  // "PLET"
-inline constexpr std::int32_t kSchemaVersion = 1;
+inline constexpr std::uint32_t kApplicationId = 0x504C'4554;  // "PLET"
+inline constexpr std::uint32_t kSchemaVersion = 1;
+
+// SQLite's last message as one line; parts of a damaged file in it lose their control characters.
+[[nodiscard]] std::string lastMessage(sqlite3* database);
 
 class Database {
   public:
@@ -25,9 +28,9 @@ class Database {
     [[nodiscard]] sqlite3* handle() const { return m_handle.get(); }
     [[nodiscard]] const std::string& file() const { return m_file; }
     [[nodiscard]] base::Result<void> execute(const char* sql) const;
-    // SQLite's last message as an error that names the file and what was being done.
-    [[nodiscard]] base::Error error(std::string_view doing,
-                                    base::ErrorCode code = base::ErrorCode::Io) const;
+    // SQLite's last message as an error that names the file and what was being done: Input where
+    // the file's contents are at fault, else Io.
+    [[nodiscard]] base::Error error(std::string_view doing) const;
 
   private:
     struct Close {
@@ -50,9 +53,10 @@ class Statement {
         sqlite3_bind_double(m_handle.get(), parameter, value);
     }
     void bind(int parameter, std::string_view text) const {
-        // A null pointer would bind NULL, which is not the empty text.
-        sqlite3_bind_text(m_handle.get(), parameter, text.empty() ? "" : text.data(),
-                          static_cast<int>(text.size()), SQLITE_STATIC);
+        // SQLite takes a null pointer for NULL; an empty text is a text.
+        const char* data = text.data() == nullptr ? "" : text.data();
+        sqlite3_bind_text64(m_handle.get(), parameter, data, text.size(), SQLITE_STATIC,
+                            SQLITE_UTF8);
     }
     void bindNull(int parameter) const { sqlite3_bind_null(m_handle.get(), parameter); }
     // True while there is a row, false at the end; then the statement is reset.

@@ -21,13 +21,25 @@ std::optional<schedule::ActionKind> parseActionKind(std::string_view text) {
     return std::nullopt;
 }
 
+// -1, "unknown", for NULL and for what no such number can be.
 std::int32_t number(const Statement& row, int column) {
-    return row.isNull(column) ? -1 : static_cast<std::int32_t>(row.integer(column));
+    const std::int64_t value = row.isNull(column) ? -1 : row.integer(column);
+    return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : -1;
+}
+
+// Times beyond 73 years of the origin are damage. Within it, sums and differences of two cannot
+// overflow.
+constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
+
+bool isTime(std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; }
+
+base::TraceTime time(const Statement& row, int column) {
+    return {std::clamp(row.integer(column), -kLatestNs, kLatestNs)};
 }
 
 base::Interval span(const Statement& row, int start) {
-    const base::TraceTime begin{row.integer(start)};
-    return {begin, std::max(begin, base::TraceTime{row.integer(start + 1)})};
+    const base::TraceTime begin = time(row, start);
+    return {begin, std::max(begin, time(row, start + 1))};
 }
 
 constexpr auto kByRankThenStart = [](const auto& a, const auto& b) {
@@ -51,10 +63,41 @@ base::Result<void> TraceLoader::each(std::string_view table, std::string_view sq
     }
 }
 
+template <class Row>
+base::Result<void> TraceLoader::eachById(std::string_view table, std::string_view sql, Row row) {
+    const base::Result<Statement> statement = Statement::prepare(m_database, sql);
+    if (!statement) return statement.error();
+    std::optional<std::int64_t> reached;
+    const auto place = [&] {
+        return reached ? fmt::format("table {}, after row {}", table, *reached)
+                       : fmt::format("table {}, before its first row", table);
+    };
+    for (;;) {
+        const base::Result<bool> more = statement->step();
+        if (!more) {
+            return base::Error{more.error().code,
+                               fmt::format("{} ({})", more.error().message, place())};
+        }
+        if (!*more) return {};
+        const std::int64_t id = statement->integer(0);
+        if (reached && id <= *reached) {
+            return base::Error{base::ErrorCode::Input,
+                               fmt::format("{}: the file is damaged: row ids go backwards ({})",
+                                           m_database.file(), place())};
+        }
+        reached = id;
+        row(*statement);
+    }
+}
+
+void TraceLoader::leaveOut(std::string_view code, std::string_view table, std::int64_t row,
+                           std::string_view why) {
+    m_found.add(base::Severity::DataLoss, code,
+                fmt::format("table {}, row {}: {}; the row was left out", table, row, why));
+}
+
 void TraceLoader::dangling(std::string_view table, std::int64_t row, std::string_view what) {
-    m_found.add(base::Severity::DataLoss, "dangling_row",
-                fmt::format("table {}, row {}: its {} is not in the file; the row was left out",
-                            table, row, what));
+    leaveOut("dangling_row", table, row, fmt::format("its {} is not in the file", what));
 }
 
 base::Result<LoadedTrace> TraceLoader::load() {
@@ -73,12 +116,24 @@ base::Result<LoadedTrace> TraceLoader::load() {
         if (const auto done = (this->*step)(); !done) return done.error();
     }
     completeMatches();
-    m_stored.add(built.trace.diagnostics());
-    m_stored.add(m_found);
     return LoadedTrace{
         trace::Trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
-                     std::move(m_annotations), std::move(m_stored)),
+                     std::move(m_annotations), allDiagnostics(built.trace.diagnostics())),
         m_annotated, m_finished};
+}
+
+// An annotated file holds the counts of the loading before the annotation. What this loading met
+// again is the same, so of both counts the larger is right, not the sum.
+base::Diagnostics TraceLoader::allDiagnostics(const base::Diagnostics& built) const {
+    base::Diagnostics counted = built;
+    counted.add(m_found);
+    base::Diagnostics all = m_stored;
+    for (const base::Diagnostic& d : counted.entries()) {
+        const base::Diagnostic* stored = m_stored.find(d.code);
+        const std::int64_t more = d.count - (stored == nullptr ? 0 : stored->count);
+        if (more > 0) all.add(d.severity, d.code, d.example, more);
+    }
+    return all;
 }
 
 base::Result<void> TraceLoader::loadMeta() {
@@ -89,64 +144,70 @@ base::Result<void> TraceLoader::loadMeta() {
 }
 
 base::Result<void> TraceLoader::loadRanks() {
-    return each("rank",
-                "select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end from rank "
-                "order by id",
-                [&](const Statement& row) {
-                    trace::Rank rank;
-                    rank.number = number(row, 1);
-                    rank.coordinates = {number(row, 2), number(row, 3), number(row, 4),
-                                        number(row, 5), number(row, 6)};
-                    rank.host = row.text(7);
-                    rank.pid = row.integer(8);
-                    rank.program = row.text(9);
-                    rank.device = row.text(10);
-                    rank.end =
-                        trace::parseProcessEnd(row.text(11)).value_or(trace::ProcessEnd::Unknown);
-                    m_ranks.add(row.integer(0), m_builder.addRank(std::move(rank)));
-                });
+    return eachById(
+        "rank",
+        "select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end from rank "
+        "order by id",
+        [&](const Statement& row) {
+            trace::Rank rank;
+            rank.number = number(row, 1);
+            rank.coordinates = {number(row, 2), number(row, 3), number(row, 4), number(row, 5),
+                                number(row, 6)};
+            rank.host = row.text(7);
+            rank.pid = row.integer(8);
+            rank.program = row.text(9);
+            rank.device = row.text(10);
+            rank.end = trace::parseProcessEnd(row.text(11)).value_or(trace::ProcessEnd::Unknown);
+            m_ranks.add(row.integer(0), m_builder.addRank(std::move(rank)));
+        });
 }
 
 base::Result<void> TraceLoader::loadLanes() {
-    return each("lane", "select id, rank, kind, native_id, name from lane order by id",
-                [&](const Statement& row) {
-                    const trace::RankId rank = m_ranks.find(row.integer(1));
-                    if (!rank.valid()) return dangling("lane", row.integer(0), "rank");
-                    const auto kind =
-                        trace::parseLaneKind(row.text(2)).value_or(trace::LaneKind::HostThread);
-                    m_lanes.add(row.integer(0), m_builder.addLane({rank, kind, row.integer(3),
-                                                                   std::string(row.text(4))}));
-                });
+    return eachById("lane", "select id, rank, kind, native_id, name from lane order by id",
+                    [&](const Statement& row) {
+                        const trace::RankId rank = m_ranks.find(row.integer(1));
+                        if (!rank.valid()) return dangling("lane", row.integer(0), "rank");
+                        const auto kind =
+                            trace::parseLaneKind(row.text(2)).value_or(trace::LaneKind::HostThread);
+                        m_lanes.add(row.integer(0), m_builder.addLane({rank, kind, row.integer(3),
+                                                                       std::string(row.text(4))}));
+                    });
 }
 
 base::Result<void> TraceLoader::loadStrings() {
-    return each("string", "select id, text from string order by id", [&](const Statement& row) {
+    return eachById("string", "select id, text from string order by id", [&](const Statement& row) {
         m_strings.add(row.integer(0), m_builder.intern(row.text(1)));
     });
 }
 
 base::Result<void> TraceLoader::loadEvents() {
-    std::uint32_t added = 0;
-    return each(
+    return eachById(
         "event",
         "select id, lane, name, domain, kind, flag, start_ns, end_ns, args from event order by id",
-        [&](const Statement& row) {
-            const trace::LaneId lane = m_lanes.find(row.integer(1));
-            const base::StringId name = m_strings.find(row.integer(2));
-            if (!lane.valid()) return dangling("event", row.integer(0), "lane");
-            if (!name.valid()) return dangling("event", row.integer(0), "name");
-            const base::StringId domain =
-                row.isNull(3) ? base::StringId() : m_strings.find(row.integer(3));
-            m_events.add(row.integer(0), base::Id<struct AddedTag>(added++));
-            m_builder.addEvent(
-                {lane,
-                 name,
-                 domain,
-                 row.integer(4) == 1 ? trace::EventKind::Mark : trace::EventKind::Range,
-                 row.integer(5) == 1 ? trace::EventFlag::OpenAtEnd : trace::EventFlag::None,
-                 {{row.integer(6)}, {row.integer(7)}}},
-                row.text(8), static_cast<std::uint32_t>(row.integer(0)));
-        });
+        [&](const Statement& row) { loadEvent(row); });
+}
+
+void TraceLoader::loadEvent(const Statement& row) {
+    const std::int64_t id = row.integer(0);
+    const trace::LaneId lane = m_lanes.find(row.integer(1));
+    const base::StringId name = m_strings.find(row.integer(2));
+    const bool hasDomain = !row.isNull(3);
+    const base::StringId domain = hasDomain ? m_strings.find(row.integer(3)) : base::StringId();
+    const std::int64_t start = row.integer(6);
+    const std::int64_t end = row.integer(7);
+    if (!lane.valid()) return dangling("event", id, "lane");
+    if (!name.valid()) return dangling("event", id, "name");
+    if (hasDomain && !domain.valid()) return dangling("event", id, "domain");
+    if (!isTime(start) || !isTime(end) || !std::in_range<std::uint32_t>(id))
+        return leaveOut("impossible_row", "event", id, "no trace has such a time or so many rows");
+    m_events.add(id, base::Id<struct AddedTag>(m_added++));
+    m_builder.addEvent({lane,
+                        name,
+                        domain,
+                        row.integer(4) == 1 ? trace::EventKind::Mark : trace::EventKind::Range,
+                        row.integer(5) == 1 ? trace::EventFlag::OpenAtEnd : trace::EventFlag::None,
+                        {{start}, {end}}},
+                       row.text(8), static_cast<std::uint32_t>(id));
 }
 
 trace::EventId TraceLoader::eventId(std::int64_t row) const {
@@ -156,56 +217,56 @@ trace::EventId TraceLoader::eventId(std::int64_t row) const {
 
 base::Result<void> TraceLoader::loadTasks() {
     std::vector<trace::Task> tasks;
-    const auto done =
-        each("task",
-             "select id, rank, event, iteration, stage, chunk, microbatch, kind, start_ns, end_ns "
-             "from task",
-             [&](const Statement& row) {
-                 const trace::RankId rank = m_ranks.find(row.integer(1));
-                 const trace::EventId event = eventId(row.integer(2));
-                 const auto kind = parseActionKind(row.text(7));
-                 if (!rank.valid()) return dangling("task", row.integer(0), "rank");
-                 if (!event.valid()) return dangling("task", row.integer(0), "event");
-                 if (!kind || !schedule::isCompute(*kind))
-                     return dangling("task", row.integer(0), "kind of action");
-                 tasks.push_back({rank, event, number(row, 3), number(row, 4), number(row, 5),
-                                  number(row, 6), *kind, span(row, 8)});
-             });
+    const auto done = eachById(
+        "task",
+        "select id, rank, event, iteration, stage, chunk, microbatch, kind, start_ns, end_ns "
+        "from task order by id",
+        [&](const Statement& row) {
+            const trace::RankId rank = m_ranks.find(row.integer(1));
+            const trace::EventId event = eventId(row.integer(2));
+            const auto kind = parseActionKind(row.text(7));
+            if (!rank.valid()) return dangling("task", row.integer(0), "rank");
+            if (!event.valid()) return dangling("task", row.integer(0), "event");
+            if (!kind || !schedule::isCompute(*kind))
+                return dangling("task", row.integer(0), "kind of action");
+            tasks.push_back({rank, event, number(row, 3), number(row, 4), number(row, 5),
+                             number(row, 6), *kind, span(row, 8)});
+        });
     std::stable_sort(tasks.begin(), tasks.end(), kByRankThenStart);
     for (trace::Task& task : tasks) m_annotations.tasks.push(task);
     return done;
 }
 
 base::Result<void> TraceLoader::loadPhasesAndIterations() {
-    const auto phases =
-        each("phase", "select id, rank, event, iteration, kind, start_ns, end_ns from phase",
-             [&](const Statement& row) {
-                 const trace::RankId rank = m_ranks.find(row.integer(1));
-                 const trace::EventId event = eventId(row.integer(2));
-                 const auto kind = trace::parsePhaseKind(row.text(4));
-                 if (!rank.valid()) return dangling("phase", row.integer(0), "rank");
-                 if (!event.valid()) return dangling("phase", row.integer(0), "event");
-                 if (!kind) return dangling("phase", row.integer(0), "kind");
-                 m_annotations.phases.push_back({rank, event, number(row, 3), *kind, span(row, 5)});
-             });
+    const auto phases = eachById(
+        "phase", "select id, rank, event, iteration, kind, start_ns, end_ns from phase order by id",
+        [&](const Statement& row) {
+            const trace::RankId rank = m_ranks.find(row.integer(1));
+            const trace::EventId event = eventId(row.integer(2));
+            const auto kind = trace::parsePhaseKind(row.text(4));
+            if (!rank.valid()) return dangling("phase", row.integer(0), "rank");
+            if (!event.valid()) return dangling("phase", row.integer(0), "event");
+            if (!kind) return dangling("phase", row.integer(0), "kind");
+            m_annotations.phases.push_back({rank, event, number(row, 3), *kind, span(row, 5)});
+        });
     if (!phases) return phases;
     std::stable_sort(m_annotations.phases.begin(), m_annotations.phases.end(), kByRankThenStart);
-    const auto iterations =
-        each("iteration", "select id, rank, event, number, start_ns, end_ns from iteration",
-             [&](const Statement& row) {
-                 const trace::RankId rank = m_ranks.find(row.integer(1));
-                 const trace::EventId event = eventId(row.integer(2));
-                 if (!rank.valid()) return dangling("iteration", row.integer(0), "rank");
-                 if (!event.valid()) return dangling("iteration", row.integer(0), "event");
-                 m_annotations.iterations.push_back({rank, event, number(row, 3), span(row, 4)});
-             });
+    const auto iterations = eachById(
+        "iteration", "select id, rank, event, number, start_ns, end_ns from iteration order by id",
+        [&](const Statement& row) {
+            const trace::RankId rank = m_ranks.find(row.integer(1));
+            const trace::EventId event = eventId(row.integer(2));
+            if (!rank.valid()) return dangling("iteration", row.integer(0), "rank");
+            if (!event.valid()) return dangling("iteration", row.integer(0), "event");
+            m_annotations.iterations.push_back({rank, event, number(row, 3), span(row, 4)});
+        });
     std::stable_sort(m_annotations.iterations.begin(), m_annotations.iterations.end(),
                      kByRankThenStart);
     return iterations;
 }
 
 base::Result<void> TraceLoader::loadGroups() {
-    const auto groups = each(
+    const auto groups = eachById(
         "process_group", "select id, native_id, dimension, size from process_group order by id",
         [&](const Statement& row) {
             trace::ProcessGroup group;
@@ -227,57 +288,71 @@ base::Result<void> TraceLoader::loadGroups() {
 }
 
 base::Result<void> TraceLoader::loadMatches() {
-    return each("match", "select id, ready_ns, last_rank, complete from match order by id",
-                [&](const Statement& row) {
-                    const trace::RankId last = m_ranks.find(row.integer(2));
-                    if (!last.valid()) return dangling("match", row.integer(0), "last rank");
-                    m_matches.add(row.integer(0),
-                                  m_annotations.matches.push(
-                                      {{}, {row.integer(1)}, last, row.integer(3) == 1}));
-                });
+    return eachById("match", "select id, ready_ns, last_rank, complete from match order by id",
+                    [&](const Statement& row) {
+                        const trace::RankId last = m_ranks.find(row.integer(2));
+                        if (!last.valid()) return dangling("match", row.integer(0), "last rank");
+                        m_matches.add(row.integer(0),
+                                      m_annotations.matches.push(
+                                          {{}, time(row, 1), last, row.integer(3) == 1}));
+                    });
 }
 
 base::Result<void> TraceLoader::loadTransfers() {
     std::vector<trace::Transfer> transfers;
-    const auto done =
-        each("transfer",
-             "select id, rank, event, iteration, stage, chunk, microbatch, operation, dimension, "
-             "bytes, process_group, peer, "
-             "sequence, action, match, start_ns, end_ns from transfer",
-             [&](const Statement& row) {
-                 trace::Transfer transfer;
-                 transfer.rank = m_ranks.find(row.integer(1));
-                 transfer.event = eventId(row.integer(2));
-                 if (!transfer.rank.valid()) return dangling("transfer", row.integer(0), "rank");
-                 if (!transfer.event.valid()) return dangling("transfer", row.integer(0), "event");
-                 transfer.iteration = number(row, 3);
-                 transfer.stage = number(row, 4);
-                 transfer.chunk = number(row, 5);
-                 transfer.microbatch = number(row, 6);
-                 transfer.operation =
-                     trace::parseOperation(row.text(7)).value_or(trace::Operation::Other);
-                 transfer.dimension =
-                     trace::parseDimension(row.text(8)).value_or(trace::Dimension::Other);
-                 transfer.bytes = row.integer(9);
-                 if (!row.isNull(10)) transfer.group = m_groups.find(row.integer(10));
-                 transfer.peer = number(row, 11);
-                 transfer.sequence = row.integer(12);
-                 if (!row.isNull(13)) transfer.action = parseActionKind(row.text(13));
-                 if (!row.isNull(14)) transfer.match = m_matches.find(row.integer(14));
-                 transfer.span = span(row, 15);
-                 transfers.push_back(transfer);
-             });
+    const auto done = eachById(
+        "transfer",
+        "select id, rank, event, iteration, stage, chunk, microbatch, operation, dimension, "
+        "bytes, process_group, peer, "
+        "sequence, action, match, start_ns, end_ns from transfer order by id",
+        [&](const Statement& row) {
+            trace::Transfer transfer;
+            transfer.rank = m_ranks.find(row.integer(1));
+            transfer.event = eventId(row.integer(2));
+            if (!transfer.rank.valid()) return dangling("transfer", row.integer(0), "rank");
+            if (!transfer.event.valid()) return dangling("transfer", row.integer(0), "event");
+            transfer.iteration = number(row, 3);
+            transfer.stage = number(row, 4);
+            transfer.chunk = number(row, 5);
+            transfer.microbatch = number(row, 6);
+            transfer.operation =
+                trace::parseOperation(row.text(7)).value_or(trace::Operation::Other);
+            transfer.dimension =
+                trace::parseDimension(row.text(8)).value_or(trace::Dimension::Other);
+            transfer.bytes = row.integer(9);
+            if (!row.isNull(10)) transfer.group = m_groups.find(row.integer(10));
+            transfer.peer = number(row, 11);
+            transfer.sequence = row.integer(12);
+            if (!row.isNull(13)) transfer.action = parseActionKind(row.text(13));
+            if (!row.isNull(14)) transfer.match = m_matches.find(row.integer(14));
+            transfer.span = span(row, 15);
+            transfers.push_back(transfer);
+        });
     std::stable_sort(transfers.begin(), transfers.end(), kByRankThenStart);
     for (const trace::Transfer& transfer : transfers) m_annotations.transfers.push(transfer);
     return done;
 }
 
+// Gives every match its members. One whose transfers were all left out says nothing and goes too.
 void TraceLoader::completeMatches() {
-    for (std::size_t i = 0; i < m_annotations.transfers.size(); ++i) {
-        const trace::TransferId id = m_annotations.transfers.idAt(i);
-        const trace::MatchId match = m_annotations.transfers[id].match;
-        if (match.valid()) m_annotations.matches[match].members.push_back(id);
+    auto& transfers = m_annotations.transfers;
+    auto& matches = m_annotations.matches;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const trace::MatchId match = transfers[transfers.idAt(i)].match;
+        if (match.valid()) matches[match].members.push_back(transfers.idAt(i));
     }
+    base::IdVector<trace::MatchTag, trace::Match> kept;
+    for (trace::Match& match : matches) {
+        if (match.members.empty()) {
+            leaveOut("dangling_row", "match", static_cast<std::int64_t>(kept.size()) + 1,
+                     "none of its transfers is in the file");
+            continue;
+        }
+        for (const trace::TransferId member : match.members)
+            transfers[member].match = kept.idAt(kept.size());
+        kept.push(std::move(match));
+    }
+    matches = std::move(kept);
 }
 
 base::Result<void> TraceLoader::loadSchedule() {

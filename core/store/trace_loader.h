@@ -18,18 +18,22 @@ template <class Tag>
 class RowMap {
   public:
     void add(std::int64_t row, base::Id<Tag> id) {
-        // Rows come in ascending order and almost always without holes; a hostile row id must not
-        // cost memory.
-        if (row == static_cast<std::int64_t>(m_dense.size()) + 1) {
-            m_dense.push_back(id);
+        // Rows come in ascending order and mostly without holes; a hostile row id must not cost
+        // memory, so the vector at most doubles (and a little).
+        const std::size_t place = static_cast<std::size_t>(row) - 1;
+        if (row >= 1 && place <= 2 * m_dense.size() + 1'024) {
+            if (place >= m_dense.size()) m_dense.resize(place + 1);
+            m_dense[place] = id;
         } else {
             m_sparse.emplace(row, id);
         }
     }
     // Invalid for a row that is not there.
     [[nodiscard]] base::Id<Tag> find(std::int64_t row) const {
-        if (row >= 1 && row <= static_cast<std::int64_t>(m_dense.size()))
-            return m_dense[static_cast<std::size_t>(row) - 1];
+        if (row >= 1 && row <= static_cast<std::int64_t>(m_dense.size())) {
+            const base::Id<Tag> id = m_dense[static_cast<std::size_t>(row) - 1];
+            if (id.valid()) return id;
+        }
         const auto known = m_sparse.find(row);
         return known == m_sparse.end() ? base::Id<Tag>() : known->second;
     }
@@ -48,6 +52,12 @@ class TraceLoader {
     // Calls row(statement) for every row; errors name the table and the row reached.
     template <class Row>
     base::Result<void> each(std::string_view table, std::string_view sql, Row row);
+    // The same for a query whose first column is the row id and which is ordered by it. Ids that do
+    // not ascend come of a damaged tree, which could lead in circles.
+    template <class Row>
+    base::Result<void> eachById(std::string_view table, std::string_view sql, Row row);
+    void leaveOut(std::string_view code, std::string_view table, std::int64_t row,
+                  std::string_view why);
     void dangling(std::string_view table, std::int64_t row, std::string_view what);
 
     base::Result<void> loadMeta();
@@ -62,7 +72,9 @@ class TraceLoader {
     base::Result<void> loadTransfers();
     base::Result<void> loadSchedule();
     base::Result<void> loadDiagnostics();
+    void loadEvent(const Statement& row);
     void completeMatches();
+    [[nodiscard]] base::Diagnostics allDiagnostics(const base::Diagnostics& built) const;
     [[nodiscard]] trace::EventId eventId(std::int64_t row) const;
 
     const Database& m_database;
@@ -77,6 +89,7 @@ class TraceLoader {
     RowMap<trace::GroupTag> m_groups;
     RowMap<trace::MatchTag> m_matches;
     std::vector<trace::EventId> m_idOfAdded;
+    std::uint32_t m_added = 0;
     bool m_annotated = false;
     bool m_finished = false;
 };

@@ -1,11 +1,15 @@
 #include "store/writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "store/database.h"
 #include "store/schema.h"
@@ -15,6 +19,7 @@ namespace {
 
 constexpr std::size_t kRowsPerStatement = 32;
 constexpr int kEventColumns = 8;
+constexpr int kPatienceWithReadersMs = 500;
 
 std::string insertEvents(std::size_t rows) {
     std::string sql =
@@ -92,6 +97,14 @@ struct Writer::State {
     std::uint32_t ranks = 0;
     std::uint32_t lanes = 0;
     bool inTransaction = false;
+    // The first failure. SQLite may have rolled the transaction back with it (a full disk does),
+    // so what was interned or counted since the last commit is gone and nothing can follow.
+    std::optional<base::Error> failure;
+
+    base::Result<void> keep(base::Result<void> done) {
+        if (!done && !failure) failure = done.error();
+        return done;
+    }
 
     base::Result<void> prepare() {
         const auto make = [&](std::optional<Statement>& statement,
@@ -129,16 +142,18 @@ struct Writer::State {
     }
 
     base::Result<void> begin() {
+        if (failure) return *failure;
         if (inTransaction) return {};
-        const auto begun = beginTransaction->run();
+        const auto begun = keep(beginTransaction->run());
         inTransaction = begun.ok();
         return begun;
     }
 
     base::Result<void> commit() {
+        if (failure) return *failure;
         if (!inTransaction) return {};
         inTransaction = false;
-        return commitTransaction->run();
+        return keep(commitTransaction->run());
     }
 
     // The database's id of a text, inserted at its first use.
@@ -185,47 +200,62 @@ Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
-base::Result<Writer> Writer::create(const std::filesystem::path& file) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) {
-        return base::Error{
-            base::ErrorCode::Io,
-            fmt::format("{}: exists already; choose another name or remove it", file.string())};
+namespace {
+
+// Makes the file, and only if it was not there: between a look and a later opening another program
+// could have made it.
+base::Result<void> makeFile(const std::filesystem::path& file) {
+    const int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+    if (descriptor >= 0) {
+        ::close(descriptor);
+        return {};
     }
-    base::Result<Database> database =
-        Database::open(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    const std::string why = errno == EEXIST ? "exists already; choose another name or remove it"
+                                            : fmt::format("cannot be made: {}", strerror(errno));
+    return base::Error{base::ErrorCode::Io, fmt::format("{}: {}", file.string(), why)};
+}
+
+// Schema first and WAL last: the header is then in the file itself, not in the log.
+base::Result<void> makeSchema(const Database& database) {
+    const std::string sql = fmt::format(
+        "pragma application_id={}; pragma user_version={}; begin; {} commit; "
+        "pragma journal_mode=wal; pragma synchronous=normal;",
+        kApplicationId, kSchemaVersion, kSchema);
+    return database.execute(sql.c_str());
+}
+
+}  // namespace
+
+base::Result<Writer> Writer::create(const std::filesystem::path& file) {
+    if (const auto made = makeFile(file); !made) return made.error();
+    base::Result<Database> database = Database::open(file, SQLITE_OPEN_READWRITE);
     if (!database) return database.error();
     auto state = std::make_unique<State>();
     state->database = std::move(*database);
-    const std::string pragmas = fmt::format(
-        "pragma application_id={}; pragma user_version={}; pragma journal_mode=wal; pragma "
-        "synchronous=normal;",
-        kApplicationId, kSchemaVersion);
-    if (const auto done = state->database.execute(pragmas.c_str()); !done) return done.error();
-    if (const auto done =
-            state->database.execute(fmt::format("begin; {} commit;", kSchema).c_str());
-        !done) {
-        return done.error();
-    }
-    if (const auto prepared = state->prepare(); !prepared) return prepared.error();
+    base::Result<void> ready = makeSchema(state->database);
+    if (ready) ready = state->prepare();
     Writer writer(std::move(state));
-    if (const auto done = writer.setMeta("state", "recording"); !done) return done.error();
-    if (const auto done = writer.setMeta("pleat_version", kVersion); !done) return done.error();
-    if (const auto done = writer.commit(); !done) return done.error();
-    return writer;
+    if (ready) ready = writer.setMeta("state", "recording");
+    if (ready) ready = writer.setMeta("pleat_version", kVersion);
+    if (ready) ready = writer.commit();
+    if (ready) return writer;
+    writer.m_state.reset();
+    std::error_code ignored;  // the first failure is the one to tell
+    std::filesystem::remove(file, ignored);
+    return ready.error();
 }
 
 base::Result<void> Writer::setMeta(std::string_view key, std::string_view value) {
     if (const auto begun = m_state->begin(); !begun) return begun;
     m_state->meta->bind(1, key);
     m_state->meta->bind(2, value);
-    return m_state->meta->run();
+    return m_state->keep(m_state->meta->run());
 }
 
 base::Result<trace::RankId> Writer::addRank(const trace::Rank& rank) {
     if (const auto begun = m_state->begin(); !begun) return begun.error();
     bindRank(*m_state->rank, rank);
-    if (const auto done = m_state->rank->run(); !done) return done.error();
+    if (const auto done = m_state->keep(m_state->rank->run()); !done) return done.error();
     return trace::RankId(m_state->ranks++);
 }
 
@@ -233,7 +263,7 @@ base::Result<void> Writer::updateRank(trace::RankId id, const trace::Rank& rank)
     if (const auto begun = m_state->begin(); !begun) return begun;
     bindRank(*m_state->rankUpdate, rank);
     m_state->rankUpdate->bind(12, rowId(id));
-    return m_state->rankUpdate->run();
+    return m_state->keep(m_state->rankUpdate->run());
 }
 
 base::Result<trace::LaneId> Writer::addLane(const trace::Lane& lane) {
@@ -242,7 +272,7 @@ base::Result<trace::LaneId> Writer::addLane(const trace::Lane& lane) {
     m_state->lane->bind(2, trace::toString(lane.kind));
     m_state->lane->bind(3, lane.nativeId);
     m_state->lane->bind(4, std::string_view(lane.name));
-    if (const auto done = m_state->lane->run(); !done) return done.error();
+    if (const auto done = m_state->keep(m_state->lane->run()); !done) return done.error();
     return trace::LaneId(m_state->lanes++);
 }
 
@@ -250,7 +280,7 @@ base::Result<void> Writer::renameLane(trace::LaneId id, std::string_view name) {
     if (const auto begun = m_state->begin(); !begun) return begun;
     m_state->laneName->bind(1, name);
     m_state->laneName->bind(2, rowId(id));
-    return m_state->laneName->run();
+    return m_state->keep(m_state->laneName->run());
 }
 
 base::Result<void> Writer::addEvents(std::span<const EventRow> rows) {
@@ -260,9 +290,10 @@ base::Result<void> Writer::addEvents(std::span<const EventRow> rows) {
         const std::size_t count = full ? kRowsPerStatement : 1;
         const Statement& statement = full ? *m_state->events : *m_state->event;
         for (std::size_t i = 0; i < count; ++i) {
-            if (const auto bound = m_state->bindEvent(statement, i, rows[i]); !bound) return bound;
+            if (const auto bound = m_state->bindEvent(statement, i, rows[i]); !bound)
+                return m_state->keep(bound);
         }
-        if (const auto done = statement.run(); !done) return done;
+        if (const auto done = m_state->keep(statement.run()); !done) return done;
         rows = rows.subspan(count);
     }
     return {};
@@ -274,25 +305,33 @@ base::Result<void> Writer::addClockSample(const ClockSampleRow& row) {
     m_state->clockSample->bind(2, row.traceNs);
     m_state->clockSample->bind(3, row.monotonicNs);
     m_state->clockSample->bind(4, row.unixNs);
-    return m_state->clockSample->run();
+    return m_state->keep(m_state->clockSample->run());
 }
 
 base::Result<void> Writer::addDiagnostics(const base::Diagnostics& diagnostics) {
     if (const auto begun = m_state->begin(); !begun) return begun;
-    return insertDiagnostics(*m_state->diagnostic, diagnostics);
+    return m_state->keep(insertDiagnostics(*m_state->diagnostic, diagnostics));
 }
 
 base::Result<void> Writer::commit() { return m_state->commit(); }
 
 base::Result<void> Writer::finish() && {
+    if (const auto begun = m_state->begin(); !begun) return begun;
+    if (const auto done = m_state->database.execute(kIndexes); !done) return done;
     if (const auto done = setMeta("state", "complete"); !done) return done;
     if (const auto done = commit(); !done) return done;
-    if (const auto done = m_state->database.execute(kIndexes); !done) return done;
     const std::unique_ptr<State> state = std::move(m_state);
     // Statements of a connection in WAL mode keep it from leaving that mode.
     const Database database = std::move(state->database);
     *state = State{};
-    return database.execute("pragma wal_checkpoint(truncate); pragma journal_mode=delete;");
+    // While somebody reads, the file cannot leave WAL mode. All rows are in all the same, so that
+    // is no failure: the last to close folds the log in.
+    sqlite3_busy_timeout(database.handle(), kPatienceWithReadersMs);
+    if (!database.execute("pragma journal_mode=delete") &&
+        (sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY) {
+        return database.error("folding the log into the file");
+    }
+    return {};
 }
 
 }  // namespace pleat::store
