@@ -1,14 +1,16 @@
 #include "instrumented_runtime/gloo_transport.h"
 
-#include <cctype>
+#include <ATen/ATen.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
 #include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <thread>
 #include <utility>
-
-#include "instrumented_runtime/torch_headers.h"
 
 namespace pleat::runtime {
 namespace {

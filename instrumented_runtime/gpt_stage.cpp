@@ -1,12 +1,15 @@
 #include "instrumented_runtime/gpt_stage.h"
 
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <torch/optim/adam.h>
+
 #include <cmath>
 #include <exception>
 #include <map>
 #include <string_view>
 #include <utility>
-
-#include "instrumented_runtime/torch_headers.h"
 
 namespace pleat::runtime {
 namespace {

@@ -22,7 +22,7 @@ std::uint64_t payloadType(payload::FieldType type) {
         case payload::FieldType::Int64:
             return NVTX_PAYLOAD_ENTRY_TYPE_INT64;
         case payload::FieldType::Text:
-            return NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+            return NVTX_PAYLOAD_ENTRY_TYPE_CHAR;
     }
     return NVTX_PAYLOAD_ENTRY_TYPE_INVALID;
 }
@@ -41,7 +41,10 @@ class Domain {
             entry.name =
                 field.name
                     .data();  // the table's names are literals, so NUL-terminated and permanent
-            entry.arrayOrUnionDetail = field.type == payload::FieldType::Text ? field.size : 0;
+            if (field.type == payload::FieldType::Text) {
+                entry.flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
+                entry.arrayOrUnionDetail = field.size;
+            }
             entry.offset = field.offset;
             entries.push_back(entry);
         }

@@ -31,7 +31,7 @@ struct TrainOptions {
     double linkBandwidth = 0;  // bytes per second; 0: not limited
     std::int64_t linkLatencyNs = 0;
     std::int64_t seed = 1;
-    double learningRate = 1e-3;
+    double learningRate = 5e-4;
     bool tiedHead = false;
     std::string lossLog;  // empty: none
 
