@@ -96,7 +96,7 @@ TEST(Record, DomainsRegisteredWideBrokenAndChangingTextsArrive) {
 TEST(Record, APayloadOfARegisteredSchemaBecomesJson) {
     const Recording r = recordProgram({kProgram, "payload"});
     EXPECT_EQ(r.query("select args, args ->> 'iteration' from event"),
-              Lines{"{\"iteration\":3,\"loss\":0.5,\"text\":\"a\\\"b\"}|3"});
+              Lines{"{\"iteration\":3,\"loss\":0.5,\"text\":\"a\\\"b\",\"fixed\":\"dp\"}|3"});
 }
 
 TEST(Record, OpenRangesAreKeptAndUnmatchedPopsCounted) {
@@ -120,10 +120,11 @@ TEST(Record, AForkedChildRecordsUnderItsOwnProcess) {
     const Recording r = recordProgram({kProgram, "fork"});
     ASSERT_EQ(r.result.status, 0) << r.result.errors;
     EXPECT_EQ(r.number("select count(*) from rank"), 2);
-    EXPECT_EQ(r.query("select n.name from named_event n join lane l on l.id = n.lane where l.rank = "
-                      "(select l2.rank from "
-                      "named_event c join lane l2 on l2.id = c.lane where c.name = 'child')"),
-              Lines{"child"});
+    EXPECT_EQ(
+        r.query("select n.name from named_event n join lane l on l.id = n.lane where l.rank = "
+                "(select l2.rank from "
+                "named_event c join lane l2 on l2.id = c.lane where c.name = 'child')"),
+        Lines{"child"});
     EXPECT_EQ(r.number("select count(*) from event"), 3);
 }
 

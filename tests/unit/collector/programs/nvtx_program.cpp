@@ -62,6 +62,7 @@ struct Payload {
     std::int32_t iteration;
     double loss;
     char text[8];
+    char fixed[8];
 };
 
 void payload() {
@@ -73,6 +74,8 @@ void payload() {
          nullptr},
         {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_CHAR, "text", nullptr, 8,
          offsetof(Payload, text), nullptr, nullptr},
+        {0, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "fixed", nullptr, 8, offsetof(Payload, fixed), nullptr,
+         nullptr},
     };
     nvtxPayloadSchemaAttr_t schema{};
     schema.fieldMask =
@@ -80,10 +83,10 @@ void payload() {
         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
     schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     schema.entries = entries;
-    schema.numEntries = 3;
+    schema.numEntries = 4;
     schema.payloadStaticSize = sizeof(Payload);
     const std::uint64_t id = nvtxPayloadSchemaRegister(domain, &schema);
-    const Payload value{3, 0.5, "a\"b"};
+    const Payload value{3, 0.5, "a\"b", "dp"};
     const nvtxPayloadData_t data{id, sizeof value, &value};
     nvtxEventAttributes_t attributes{};
     attributes.version = NVTX_VERSION;
