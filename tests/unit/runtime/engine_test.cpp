@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 #include <set>
 #include <thread>
 
@@ -178,6 +179,10 @@ struct Case {
     std::int32_t dp, pp, chunks;
     bool tied;
 };
+// ctest shows it; without it the bytes of the struct, addresses included.
+void PrintTo(const Case& c, std::ostream* stream) {
+    *stream << c.name << " " << c.dp << "x" << c.pp;
+}
 
 class EngineTest : public ::testing::TestWithParam<Case> {};
 

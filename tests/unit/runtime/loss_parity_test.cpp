@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <ostream>
 
 #include "train_program.h"
 
@@ -59,6 +60,10 @@ struct Case {
     int dp, pp, chunks;
     bool tied;
 };
+// ctest shows it; without it the bytes of the struct, addresses included.
+void PrintTo(const Case& c, std::ostream* stream) {
+    *stream << c.schedule << " " << c.dp << "x" << c.pp;
+}
 
 class LossParity : public ::testing::TestWithParam<Case> {};
 

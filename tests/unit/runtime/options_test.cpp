@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 
 #include "instrumented_runtime/training_plan.h"
 
@@ -43,6 +44,10 @@ struct Bad {
     std::vector<const char*> arguments;
     const char* part;  // of the message
 };
+// ctest shows it; without it the bytes of the struct, addresses included.
+void PrintTo(const Bad& bad, std::ostream* stream) {
+    for (const char* argument : bad.arguments) *stream << argument << " ";
+}
 
 class BadOptions : public ::testing::TestWithParam<Bad> {};
 
