@@ -8,8 +8,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 bin=$root/build/release/bin
 rm -f "$here/demo.pleat"
 "$bin/pleat" record -o "$here/demo.pleat" -- \
-    "$bin/pleat-train" --dp 2 --pp 2 --schedule folded --chunks 2 --microbatches 8 --microbatch-size 1 \
-    --layers 4 --hidden 64 --heads 4 --sequence 64 --steps 12 --link-bandwidth 20000000 --loss-log "$here/demo-loss.csv"
+    "$bin/pleat-train" --dp 2 --pp 2 --schedule folded --chunks 2 --microbatches 8 --microbatch-size 4 \
+    --layers 4 --hidden 64 --heads 4 --sequence 64 --steps 12 --link-bandwidth 40000000 --loss-log "$here/demo-loss.csv"
 "$bin/pleat" report "$here/demo.pleat"
 echo
 echo "The trace is demo.pleat. Next: pleat critical-path demo.pleat, pleat info demo.pleat, pleat sql demo.pleat"
