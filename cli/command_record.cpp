@@ -19,7 +19,6 @@ namespace {
 struct Arguments {
     collector::RecordOptions options;
     std::string output = "run.pleat";
-    std::string library;
     double delay = 0;
     double duration = -1;
     std::int64_t maximumBytes = -1;
@@ -48,7 +47,6 @@ void printOutcome(const std::string& file, const collector::RecordOutcome& outco
 int run(Arguments& arguments) {
     collector::RecordOptions& options = arguments.options;
     options.output = arguments.output;
-    options.injectedLibrary = arguments.library;
     options.nvtx = !arguments.noNvtx;
     options.delay = std::chrono::duration<double>(arguments.delay);
     if (arguments.duration >= 0)

@@ -104,15 +104,15 @@ void Drain::openNewRings() {
     std::error_code ignored;
     std::vector<std::filesystem::path> fresh;
     for (const auto& entry : std::filesystem::directory_iterator(m_options.ringFolder, ignored)) {
-        if (entry.path().extension() == ".ring" && !m_known.contains(entry.path().filename()))
+        if (entry.path().extension() == ".ring" && !m_unreadable.contains(entry.path().filename()))
             fresh.push_back(entry.path());
     }
     // "<pid>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run to run.
     std::sort(fresh.begin(), fresh.end());
     for (const std::filesystem::path& file : fresh) {
-        m_known.insert(file.filename());
         base::Result<MappedRing> memory = MappedRing::open(file);
         const auto failed = [&](const base::Error& error) {
+            m_unreadable.insert(file.filename());
             m_diagnostics.add(base::Severity::DataLoss, "unreadable_ring", error.message);
         };
         if (!memory) {
@@ -128,7 +128,6 @@ void Drain::openNewRings() {
         processOf(pid).addRing(std::move(*memory), std::move(*reader));
         // The mapping keeps the memory; the name is not needed any more.
         std::filesystem::remove(file, ignored);
-        m_known.erase(file.filename());
     }
 }
 

@@ -66,7 +66,7 @@ class Drain {
     base::StringPool
         m_texts;  // grows in the drain thread; texts keep their address, so rows may point into it
     std::map<std::int64_t, std::unique_ptr<RecordedProcess>> m_processes;
-    std::set<std::string> m_known;  // ring files seen
+    std::set<std::string> m_unreadable;  // ring files that stay where they are
     std::vector<store::ClockSampleRow> m_samples;
 
     std::mutex m_queueMutex;  // guards m_queue

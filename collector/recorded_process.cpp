@@ -13,14 +13,11 @@
 #include "collector/text.h"
 
 namespace pleat::collector {
-namespace {
 
 std::string hostName() {
     char name[256] = {};
     return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
-
-}  // namespace
 
 RecordedProcess::RecordedProcess(std::int64_t pid, base::StringPool& texts, const TickClock& clock,
                                  Sink sink)

@@ -20,6 +20,9 @@
 
 namespace pleat::collector {
 
+// "unknown" where the system does not tell.
+[[nodiscard]] std::string hostName();
+
 class RecordedProcess {
   public:
     struct Sink {

@@ -58,13 +58,11 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
 
 base::Result<void> describe(store::Writer& writer, const RecordOptions& options,
                             const ClockAnchor& origin) {
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
     const std::pair<const char*, std::string> facts[] = {
         {"origin_monotonic_ns", std::to_string(origin.monotonicNs)},
         {"origin_unix_ns", std::to_string(origin.unixNs)},
         {"command", joined(options.command, " ")},
-        {"host", host},
+        {"host", hostName()},
     };
     for (const auto& [key, value] : facts) {
         if (const auto done = writer.setMeta(key, value); !done) return done;

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <set>
+
+#include "schedule/gradient_sync.h"
 
 namespace pleat::runtime {
 
@@ -21,27 +22,6 @@ std::string threadName(const Group& group, std::int32_t rank, const Layout& layo
                        layout.coordinatesOf(group.members[0]).pp,
                        layout.coordinatesOf(group.members[1]).pp,
                        group.kind == GroupKind::ForwardLink ? "forward" : "backward");
-}
-
-// The rank's list with a REDUCE_GRAD after the last backward of every stage that has none (files of
-// PyTorch leave the gradient sync to another part).
-std::vector<Action> withSyncs(const std::vector<Action>& order) {
-    std::map<std::int32_t, std::size_t> lastBackward;
-    std::set<std::int32_t> synced;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        if (order[i].kind == ActionKind::FullBackward) lastBackward[order[i].stage] = i;
-        if (order[i].kind == ActionKind::ReduceGradient) synced.insert(order[i].stage);
-    }
-    std::vector<Action> completed;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        completed.push_back(order[i]);
-        const std::int32_t stage = order[i].stage;
-        const auto last = lastBackward.find(stage);
-        if (last != lastBackward.end() && last->second == i && !synced.contains(stage)) {
-            completed.push_back({stage, ActionKind::ReduceGradient, -1, {}});
-        }
-    }
-    return completed;
 }
 
 }  // namespace
@@ -105,7 +85,7 @@ base::Result<void> Engine::joinGroups(Transport& transport) {
 
 void Engine::buildSteps() {
     for (const Action& action :
-         withSyncs(m_setup.schedule.order[static_cast<std::size_t>(m_at.pp)])) {
+         schedule::withGradientSync(m_setup.schedule.order[static_cast<std::size_t>(m_at.pp)])) {
         m_steps.push_back(makeStep(action));
     }
 }

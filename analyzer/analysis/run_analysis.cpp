@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/run_totals.h"
 #include "graph/measured_graph.h"
+#include "schedule/generators.h"
 
 namespace pleat::analysis {
 namespace {
@@ -38,8 +40,8 @@ void addIteration(const trace::Trace& trace, const graph::IterationWindow& windo
 }
 
 std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedule) {
-    const bool known = schedule.name == "gpipe" || schedule.name == "1f1b" ||
-                       schedule.name == "interleaved" || schedule.name == "folded";
+    const auto names = pleat::schedule::scheduleNames();
+    const bool known = std::find(names.begin(), names.end(), schedule.name) != names.end();
     if (!known || schedule.ranks < 1 || schedule.chunks < 1 || schedule.microbatches < 1)
         return std::nullopt;
     const std::int64_t idle = schedule.ranks - 1;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -28,10 +29,20 @@ std::uint32_t stringOf(nvtxStringHandle_t handle) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
-std::uint32_t wideNameOf(const wchar_t* wide) {
+// Calls `use` with the wide text as UTF-8; null is the empty text.
+template <class Use>
+auto withUtf8(const wchar_t* wide, Use use) {
     char buffer[kMaximumTextBytes];
     const std::size_t length = wide == nullptr ? 0 : wideToUtf8(wide, buffer, sizeof buffer);
-    return internText({buffer, length});
+    return use(std::string_view(buffer, length));
+}
+
+std::uint32_t wideNameOf(const wchar_t* wide) {
+    return withUtf8(wide, [](std::string_view text) { return internText(text); });
+}
+
+std::uint16_t recordedDomain(std::uint16_t domain) {
+    return isRecorded(domain) ? domain : kIgnoredDomain;
 }
 
 // Payload blocks of one event on the stack of the callback.
@@ -45,6 +56,10 @@ class PayloadBuffer {
         std::memcpy(m_bytes + m_size, &block, sizeof block);
         std::memcpy(m_bytes + m_size + sizeof block, bytes, size);
         m_size += sizeof block + size;
+    }
+    void add(const nvtxPayloadData_t* data, std::size_t count) {
+        for (std::size_t i = 0; data != nullptr && i < count; ++i)
+            add(data[i].schemaId, PayloadType::Schema, data[i].payload, data[i].size);
     }
     [[nodiscard]] std::string_view view() const { return {m_bytes, m_size}; }
 
@@ -70,9 +85,7 @@ void addPayload(const nvtxEventAttributes_t& attributes, PayloadBuffer& buffer) 
     }
     if (attributes.payloadType != NVTX_PAYLOAD_TYPE_EXT) return;
     const auto* data = reinterpret_cast<const nvtxPayloadData_t*>(attributes.payload.ullValue);
-    for (std::int32_t i = 0; data != nullptr && i < attributes.reserved0; ++i) {
-        buffer.add(data[i].schemaId, PayloadType::Schema, data[i].payload, data[i].size);
-    }
+    buffer.add(data, static_cast<std::size_t>(std::max(attributes.reserved0, 0)));
 }
 
 // Calls `use` with the event the attributes describe, if its domain is recorded.
@@ -80,7 +93,7 @@ template <class Use>
 auto withEvent(std::uint16_t domain, const nvtxEventAttributes_t* attributes, Use use) {
     PayloadBuffer payload;
     EventInput event;
-    event.domain = isRecorded(domain) ? domain : kIgnoredDomain;
+    event.domain = recordedDomain(domain);
     if (attributes != nullptr && event.domain != kIgnoredDomain) {
         event.category = attributes->category;
         if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII)
@@ -97,13 +110,9 @@ auto withEvent(std::uint16_t domain, const nvtxEventAttributes_t* attributes, Us
 
 EventInput named(std::uint32_t name) {
     EventInput event;
-    event.domain = isRecorded(kDefaultDomain) ? kDefaultDomain : kIgnoredDomain;
+    event.domain = recordedDomain(kDefaultDomain);
     event.name = name;
     return event;
-}
-
-std::uint16_t popDomain(std::uint16_t domain) {
-    return isRecorded(domain) ? domain : kIgnoredDomain;
 }
 
 // core
@@ -121,14 +130,12 @@ int NVTX_API rangePushEx(const nvtxEventAttributes_t* a) {
 }
 int NVTX_API rangePushA(const char* text) { return push(named(nameOf(text))); }
 int NVTX_API rangePushW(const wchar_t* text) { return push(named(wideNameOf(text))); }
-int NVTX_API rangePop() { return pop(popDomain(kDefaultDomain)); }
+int NVTX_API rangePop() { return pop(recordedDomain(kDefaultDomain)); }
 void NVTX_API nameOsThreadA(std::uint32_t thread, const char* name) {
     defineThreadName(thread, name == nullptr ? "" : name);
 }
 void NVTX_API nameOsThreadW(std::uint32_t thread, const wchar_t* name) {
-    char buffer[kMaximumTextBytes];
-    defineThreadName(thread,
-                     {buffer, name == nullptr ? 0 : wideToUtf8(name, buffer, sizeof buffer)});
+    withUtf8(name, [thread](std::string_view text) { defineThreadName(thread, text); });
 }
 
 // core2
@@ -142,7 +149,7 @@ void NVTX_API domainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
 int NVTX_API domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     return withEvent(domainOf(d), a, push);
 }
-int NVTX_API domainRangePop(nvtxDomainHandle_t d) { return pop(popDomain(domainOf(d))); }
+int NVTX_API domainRangePop(nvtxDomainHandle_t d) { return pop(recordedDomain(domainOf(d))); }
 nvtxStringHandle_t NVTX_API registerStringA(nvtxDomainHandle_t, const char* text) {
     return reinterpret_cast<nvtxStringHandle_t>(std::uintptr_t{nameOf(text)});
 }
@@ -153,9 +160,7 @@ nvtxDomainHandle_t NVTX_API domainCreateA(const char* name) {
     return domainHandle(defineDomain(name == nullptr ? "" : name));
 }
 nvtxDomainHandle_t NVTX_API domainCreateW(const wchar_t* name) {
-    char buffer[kMaximumTextBytes];
-    return domainHandle(
-        defineDomain({buffer, name == nullptr ? 0 : wideToUtf8(name, buffer, sizeof buffer)}));
+    return domainHandle(withUtf8(name, defineDomain));
 }
 
 // payload extension
@@ -170,18 +175,16 @@ std::uint64_t NVTX_API schemaRegister(nvtxDomainHandle_t, const nvtxPayloadSchem
 int NVTX_API rangePushPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data,
                               std::size_t count) {
     PayloadBuffer payload;
-    for (std::size_t i = 0; i < count; ++i)
-        payload.add(data[i].schemaId, PayloadType::Schema, data[i].payload, data[i].size);
-    return push({popDomain(domainOf(d)), 0, 0, payload.view()});
+    payload.add(data, count);
+    return push({recordedDomain(domainOf(d)), 0, 0, payload.view()});
 }
 int NVTX_API rangePopPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t*, std::size_t) {
     return domainRangePop(d);
 }
 void NVTX_API markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, std::size_t count) {
     PayloadBuffer payload;
-    for (std::size_t i = 0; i < count; ++i)
-        payload.add(data[i].schemaId, PayloadType::Schema, data[i].payload, data[i].size);
-    mark({popDomain(domainOf(d)), 0, 0, payload.view()});
+    payload.add(data, count);
+    mark({recordedDomain(domainOf(d)), 0, 0, payload.view()});
 }
 std::uint8_t NVTX_API domainIsEnabled(nvtxDomainHandle_t d) {
     return isRecorded(domainOf(d)) ? 1 : 0;

@@ -114,6 +114,14 @@ State* ready() {
     return state;
 }
 
+// For callers that hold no lock.
+void defineNow(const Record& record, std::string_view text, std::string_view payload = {}) {
+    State* state = ready();
+    if (state == nullptr) return;
+    const Locked locked(*state);
+    define(*state, record, text, payload);
+}
+
 bool domainWanted(std::string_view name) {
     const char* wanted = getenv("PLEAT_DOMAINS");
     if (wanted == nullptr) return true;
@@ -208,34 +216,25 @@ bool isRecorded(std::uint16_t domain) {
 }
 
 void defineSchema(std::uint64_t id, std::string_view layout) {
-    State* state = ready();
-    if (state == nullptr) return;
-    const Locked locked(*state);
     Record record;
     record.kind = RecordKind::Schema;
     record.value = id;
-    define(*state, record, {}, layout);
+    defineNow(record, {}, layout);
 }
 
 void defineThreadName(std::int64_t threadId, std::string_view name) {
-    State* state = ready();
-    if (state == nullptr) return;
-    const Locked locked(*state);
     Record record;
     record.kind = RecordKind::ThreadName;
     record.value = static_cast<std::uint64_t>(threadId);
-    define(*state, record, name);
+    defineNow(record, name);
 }
 
 void reportRingFailure(std::int64_t threadId, int error) {
-    State* state = ready();
-    if (state == nullptr) return;
-    const Locked locked(*state);
     Record record;
     record.kind = RecordKind::RingFailed;
     record.value = static_cast<std::uint64_t>(error);
     record.category = static_cast<std::uint32_t>(threadId);
-    define(*state, record, {});
+    defineNow(record, {});
 }
 
 void sayGoodbye() {

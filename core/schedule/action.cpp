@@ -92,6 +92,13 @@ base::Result<Action> parseOverlap(std::string_view whole) {
 
 std::string_view toString(ActionKind kind) { return textOf(kind).text; }
 
+std::optional<ActionKind> parseActionKind(std::string_view text) {
+    for (const KindText& known : kKinds) {
+        if (known.text == text) return known.kind;
+    }
+    return std::nullopt;
+}
+
 bool isCompute(ActionKind kind) {
     return kind <= ActionKind::WeightBackward || kind == ActionKind::OverlapForwardBackward;
 }

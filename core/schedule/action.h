@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,9 @@ enum class ActionKind : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view toString(ActionKind kind);  // "F", "SEND_F", …
-[[nodiscard]] bool isCompute(ActionKind kind);             // F, B, I, W, OVERLAP_F_B
-[[nodiscard]] bool isCommunication(ActionKind kind);       // the four SEND/RECV kinds
+[[nodiscard]] std::optional<ActionKind> parseActionKind(std::string_view text);
+[[nodiscard]] bool isCompute(ActionKind kind);        // F, B, I, W, OVERLAP_F_B
+[[nodiscard]] bool isCommunication(ActionKind kind);  // the four SEND/RECV kinds
 
 struct Action {
     std::int32_t stage = 0;

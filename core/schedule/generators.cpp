@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/nearest_name.h"
+#include "schedule/gradient_sync.h"
 
 namespace pleat::schedule {
 namespace {
@@ -29,24 +30,7 @@ class RankOrder {
 
     void forward(ChunkOfMicrobatch what) { add(ActionKind::Forward, what); }
     void backward(ChunkOfMicrobatch what) { add(ActionKind::FullBackward, what); }
-    // The list with each stage's gradient sync right after its last backward.
-    [[nodiscard]] std::vector<Action> withGradientSync() && {
-        std::vector<std::int32_t> backwardsLeft(static_cast<std::size_t>(m_stages.back()) + 1);
-        for (const Action& action : m_actions) {
-            if (action.kind == ActionKind::FullBackward)
-                ++backwardsLeft[static_cast<std::size_t>(action.stage)];
-        }
-        std::vector<Action> result;
-        result.reserve(m_actions.size() + m_stages.size());
-        for (const Action& action : m_actions) {
-            result.push_back(action);
-            if (action.kind == ActionKind::FullBackward &&
-                --backwardsLeft[static_cast<std::size_t>(action.stage)] == 0) {
-                result.push_back({action.stage, ActionKind::ReduceGradient, -1, {}});
-            }
-        }
-        return result;
-    }
+    [[nodiscard]] const std::vector<Action>& actions() const { return m_actions; }
 
   private:
     void add(ActionKind kind, ChunkOfMicrobatch what) {
@@ -183,7 +167,7 @@ base::Result<Schedule> makeSchedule(std::string_view name, const GeneratorOption
         if (name == "1f1b") fillOneForwardOneBackward(order, options, rank);
         if (name == "interleaved") fillInterleaved(order, options, rank);
         if (name == "folded") fillFolded(order, options);
-        schedule.order.push_back(std::move(order).withGradientSync());
+        schedule.order.push_back(withGradientSync(order.actions()));
     }
     return schedule;
 }

@@ -52,30 +52,28 @@ base::Result<std::vector<Cell>> splitLine(std::string_view line, std::string_vie
     return cells;
 }
 
-// In the older dialect BW is the full backward and B the input gradient.
-std::string currentSpelling(const std::string& cell) {
-    const std::size_t letters = cell.find_first_not_of("0123456789");
-    if (letters == std::string::npos) return cell;
-    const std::size_t end = std::min(cell.find_first_of("0123456789", letters), cell.size());
-    const std::string word = cell.substr(letters, end - letters);
-    if (word != "B" && word != "BW") return cell;
-    return cell.substr(0, letters) + (word == "B" ? "I" : "B") + cell.substr(end);
+// The letters between the stage and the microbatch of a cell: "B" of "2B0".
+std::string_view wordOf(std::string_view cell) {
+    const std::size_t letters = std::min(cell.find_first_not_of("0123456789"), cell.size());
+    const std::string_view rest = cell.substr(letters);
+    return rest.substr(0, rest.find_first_of("0123456789"));
 }
 
-bool hasWord(const std::string& cell, std::string_view word) {
-    const std::size_t letters = cell.find_first_not_of("0123456789");
-    if (letters == std::string::npos) return false;
-    const std::size_t end = std::min(cell.find_first_of("0123456789", letters), cell.size());
-    return std::string_view(cell).substr(letters, end - letters) == word;
+// In the older dialect BW is the full backward and B the input gradient.
+std::string currentSpelling(const std::string& cell) {
+    const std::string_view word = wordOf(cell);
+    if (word != "B" && word != "BW") return cell;
+    const auto start = static_cast<std::size_t>(word.data() - cell.data());
+    return cell.substr(0, start) + (word == "B" ? "I" : "B") + cell.substr(start + word.size());
 }
 
 bool isOlderDialect(const std::vector<std::vector<Cell>>& rows) {
     bool weight = false, input = false, both = false;
     for (const auto& row : rows) {
         for (const Cell& cell : row) {
-            weight = weight || hasWord(cell.text, "W");
-            input = input || hasWord(cell.text, "I");
-            both = both || hasWord(cell.text, "BW");
+            weight = weight || wordOf(cell.text) == "W";
+            input = input || wordOf(cell.text) == "I";
+            both = both || wordOf(cell.text) == "BW";
         }
     }
     return both || (weight && !input);

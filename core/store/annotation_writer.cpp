@@ -13,11 +13,6 @@
 namespace pleat::store {
 namespace {
 
-template <class Tag>
-std::int64_t rowId(base::Id<Tag> id) {
-    return static_cast<std::int64_t>(id.index()) + 1;
-}
-
 // Runs `insert` once per item, with the columns that `bind` gives it.
 template <class Items, class Bind>
 base::Result<void> insertAll(const Database& database, std::string_view sql, const Items& items,
@@ -104,11 +99,7 @@ class AnnotationWriter {
                 const trace::Coordinates& at = rank.coordinates;
                 int parameter = 1;
                 for (const std::int32_t value : {rank.number, at.dp, at.pp, at.tp, at.ep, at.cp}) {
-                    if (value < 0) {
-                        statement.bindNull(parameter++);
-                    } else {
-                        statement.bind(parameter++, std::int64_t{value});
-                    }
+                    bindOrNull(statement, parameter++, value);
                 }
                 statement.bind(7, std::string_view(rank.device));
                 statement.bind(8, m_rankRows[position++]);

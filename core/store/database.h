@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/id.h"
 #include "base/result.h"
 
 namespace pleat::store {
@@ -84,5 +85,20 @@ class Statement {
     std::unique_ptr<sqlite3_stmt, Finalize> m_handle;
     std::string m_file;
 };
+
+// Ids of the database count from 1, ours from 0.
+template <class Tag>
+[[nodiscard]] std::int64_t rowId(base::Id<Tag> id) {
+    return static_cast<std::int64_t>(id.index()) + 1;
+}
+
+// Negative numbers mean "unknown" with us and are NULL in the file.
+inline void bindOrNull(const Statement& statement, int parameter, std::int64_t value) {
+    if (value >= 0) {
+        statement.bind(parameter, value);
+    } else {
+        statement.bindNull(parameter);
+    }
+}
 
 }  // namespace pleat::store

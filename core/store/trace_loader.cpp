@@ -11,16 +11,6 @@
 namespace pleat::store {
 namespace {
 
-std::optional<schedule::ActionKind> parseActionKind(std::string_view text) {
-    for (int kind = 0; kind <= static_cast<int>(schedule::ActionKind::OverlapForwardBackward);
-         ++kind) {
-        if (schedule::toString(static_cast<schedule::ActionKind>(kind)) == text) {
-            return static_cast<schedule::ActionKind>(kind);
-        }
-    }
-    return std::nullopt;
-}
-
 // -1, "unknown", for NULL and for what no such number can be.
 std::int32_t number(const Statement& row, int column) {
     const std::int64_t value = row.isNull(column) ? -1 : row.integer(column);
@@ -224,7 +214,7 @@ base::Result<void> TraceLoader::loadTasks() {
         [&](const Statement& row) {
             const trace::RankId rank = m_ranks.find(row.integer(1));
             const trace::EventId event = eventId(row.integer(2));
-            const auto kind = parseActionKind(row.text(7));
+            const auto kind = schedule::parseActionKind(row.text(7));
             if (!rank.valid()) return dangling("task", row.integer(0), "rank");
             if (!event.valid()) return dangling("task", row.integer(0), "event");
             if (!kind || !schedule::isCompute(*kind))
@@ -323,7 +313,7 @@ base::Result<void> TraceLoader::loadTransfers() {
             if (!row.isNull(10)) transfer.group = m_groups.find(row.integer(10));
             transfer.peer = number(row, 11);
             transfer.sequence = row.integer(12);
-            if (!row.isNull(13)) transfer.action = parseActionKind(row.text(13));
+            if (!row.isNull(13)) transfer.action = schedule::parseActionKind(row.text(13));
             if (!row.isNull(14)) transfer.match = m_matches.find(row.integer(14));
             transfer.span = span(row, 15);
             transfers.push_back(transfer);

@@ -29,24 +29,10 @@ std::string insertEvents(std::size_t rows) {
     return sql;
 }
 
-// Ids of the database count from 1, ours from 0.
-template <class Tag>
-std::int64_t rowId(base::Id<Tag> id) {
-    return static_cast<std::int64_t>(id.index()) + 1;
-}
-
 template <class Tag>
 void bindId(const Statement& statement, int parameter, base::Id<Tag> id) {
     if (id.valid()) {
         statement.bind(parameter, rowId(id));
-    } else {
-        statement.bindNull(parameter);
-    }
-}
-
-void bindOrNull(const Statement& statement, int parameter, std::int64_t value) {
-    if (value >= 0) {
-        statement.bind(parameter, value);
     } else {
         statement.bindNull(parameter);
     }
