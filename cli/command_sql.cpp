@@ -79,8 +79,10 @@ bool nextLine(std::string_view prompt, std::string& line) {
 // prompt is shown and a mistake does not change the exit status; in a script the first mistake
 // decides it.
 int runPrompt(const std::string& file) {
+    // A file that cannot be used is said before anybody types.
+    int status = runQuery(file, "");
+    if (status != kDone) return status;
     const bool interactive = isatty(STDIN_FILENO) == 1;
-    int status = kDone;
     std::string statement;
     const auto prompt = [&] { return interactive ? (statement.empty() ? "sql> " : "...> ") : ""; };
     for (std::string line; nextLine(prompt(), line);) {

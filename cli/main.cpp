@@ -41,15 +41,23 @@ std::string suggestion(const CLI::App& app, const std::string& given) {
     return base::nearestName(given.substr(0, given.find('=')), views);
 }
 
+// The first word nothing took. Where a command is missing the parser complains of that and not of
+// the word that stands in its place.
+std::string unknownWord(const CLI::App& command, const CLI::ParseError& error) {
+    const bool unread = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                        dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const auto words = command.remaining();
+    return unread && !words.empty() ? words.front() : std::string();
+}
+
 int usageError(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
     std::string message = error.what();
-    if (const auto unknown = command.remaining();
-        dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty()) {
-        message =
-            fmt::format("unknown {} \"{}\"",
-                        unknown.front().starts_with("-") ? "option" : "argument", unknown.front());
-        const std::string meant = suggestion(command, unknown.front());
+    if (const std::string word = unknownWord(command, error); !word.empty()) {
+        const bool wantsCommand = !command.get_subcommands({}).empty();
+        const char* kind = word.starts_with("-") ? "option" : wantsCommand ? "command" : "argument";
+        message = fmt::format("unknown {} \"{}\"", kind, word);
+        const std::string meant = suggestion(command, word);
         if (!meant.empty()) message += fmt::format("; did you mean {}?", meant);
     }
     std::string path;

@@ -113,6 +113,7 @@ void Drain::openNewRings() {
         base::Result<MappedRing> memory = MappedRing::open(file);
         const auto failed = [&](const base::Error& error) {
             m_unreadable.insert(file.filename());
+            const std::scoped_lock lock(m_writerMutex);
             m_diagnostics.add(base::Severity::DataLoss, "unreadable_ring", error.message);
         };
         if (!memory) {
@@ -141,6 +142,7 @@ bool Drain::drainOnce() {
 void Drain::finishProcesses() {
     for (auto& [pid, process] : m_processes) {
         process->finish();
+        const std::scoped_lock lock(m_writerMutex);  // the insert thread still runs
         m_diagnostics.add(process->diagnostics());
     }
 }

@@ -59,7 +59,7 @@ class Drain {
     [[nodiscard]] RecordedProcess& processOf(std::int64_t pid);
 
     store::Writer& m_writer;
-    std::mutex m_writerMutex;  // guards m_writer and m_writeFailed
+    std::mutex m_writerMutex;  // guards m_writer, m_writeFailed and m_diagnostics while running
     bool m_writeFailed = false;
     TickClock m_clock;
     const DrainOptions m_options;
