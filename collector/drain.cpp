@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,27 +21,40 @@ Drain::Drain(store::Writer& writer, const TickClock& clock, DrainOptions options
 
 Drain::~Drain() = default;
 
+void Drain::addAnchor() {
+    const ClockAnchor anchor = takeAnchor(m_clock.source());
+    m_clock.add(anchor);
+    m_samples.push_back(
+        {{}, anchor.monotonicNs - m_clock.origin().monotonicNs, anchor.monotonicNs, anchor.unixNs});
+}
+
 void Drain::start() {
+    const ClockAnchor& origin = m_clock.origin();
+    m_samples.push_back({{}, 0, origin.monotonicNs, origin.unixNs});
     // A second anchor before the command runs: without one the counter's rate would be a guess.
     std::this_thread::sleep_for(kFirstBaseline);
-    m_clock.add(takeAnchor(m_clock.source()));
+    addAnchor();
     m_insertThread = std::jthread([this](const std::stop_token& stop) { insertLoop(stop); });
     m_drainThread = std::jthread([this](const std::stop_token& stop) { drainLoop(stop); });
 }
 
-void Drain::stop() {
+void Drain::stop(const WaitStatuses& statuses) {
     m_drainThread.request_stop();
     m_drainThread.join();
     // The drain thread is gone: the rest is done here, in the order rings, open ranges, rows.
-    m_clock.add(takeAnchor(m_clock.source()));
+    addAnchor();
     openNewRings();
     while (drainOnce()) {
     }
-    finishProcesses();
+    finishProcesses(statuses);
     m_insertThread.request_stop();
     m_insertThread.join();
+    writeLastFacts();
+}
+
+void Drain::writeLastFacts() {
     const std::scoped_lock lock(m_writerMutex);
-    for (auto& [pid, process] : m_processes) {
+    for (auto& [key, process] : m_processes) {
         if (!process->rankId().valid()) continue;
         report(m_writer.updateRank(process->rankId(), process->rank()));
         for (const auto& [lane, name] : process->namedLanes())
@@ -59,22 +74,17 @@ void Drain::drainLoop(const std::stop_token& stop) {
     auto nextAnchor = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
     while (!stop.stop_requested()) {
         if (std::chrono::steady_clock::now() >= nextAnchor) {
-            const ClockAnchor anchor = takeAnchor(m_clock.source());
-            m_clock.add(anchor);
-            m_samples.push_back({{},
-                                 anchor.monotonicNs - m_clock.origin().monotonicNs,
-                                 anchor.monotonicNs,
-                                 anchor.unixNs});
+            addAnchor();
+            releaseGoneProcesses();
             nextAnchor = std::chrono::steady_clock::now() + kAnchorInterval;
         }
-        openNewRings();
         drainOnce();
         std::this_thread::sleep_for(kPoll);
     }
 }
 
-RecordedProcess& Drain::processOf(std::int64_t pid) {
-    std::unique_ptr<RecordedProcess>& process = m_processes[pid];
+RecordedProcess& Drain::processOf(ProcessKey key) {
+    std::unique_ptr<RecordedProcess>& process = m_processes[key];
     if (process) return *process;
     RecordedProcess::Sink sink;
     sink.addRank = [this](const trace::Rank& rank) {
@@ -96,7 +106,7 @@ RecordedProcess& Drain::processOf(std::int64_t pid) {
                (!m_options.lastMoment || time <= *m_options.lastMoment) &&
                !m_full.load(std::memory_order_relaxed);
     };
-    process = std::make_unique<RecordedProcess>(pid, m_texts, m_clock, std::move(sink));
+    process = std::make_unique<RecordedProcess>(key.first, m_texts, m_clock, std::move(sink));
     return *process;
 }
 
@@ -107,7 +117,8 @@ void Drain::openNewRings() {
         if (entry.path().extension() == ".ring" && !m_unreadable.contains(entry.path().filename()))
             fresh.push_back(entry.path());
     }
-    // "<pid>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run to run.
+    // "<pid>-<image>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run
+    // to run.
     std::sort(fresh.begin(), fresh.end());
     for (const std::filesystem::path& file : fresh) {
         base::Result<MappedRing> memory = MappedRing::open(file);
@@ -125,23 +136,50 @@ void Drain::openNewRings() {
             failed(reader.error().within(file.string()));
             continue;
         }
-        const std::int64_t pid = reader->header().pid;
-        processOf(pid).addRing(std::move(*memory), std::move(*reader));
+        const ProcessKey key{reader->header().pid, reader->header().image};
+        processOf(key).addRing(std::move(*memory), std::move(*reader));
         // The mapping keeps the memory; the name is not needed any more.
         std::filesystem::remove(file, ignored);
     }
 }
 
 bool Drain::drainOnce() {
+    // In this order: whatever names an observed event is in a ring that is opened after it.
+    for (auto& [key, process] : m_processes) process->observe();
+    openNewRings();
     bool any = false;
-    for (auto& [pid, process] : m_processes) any = process->drain() || any;
+    for (auto& [key, process] : m_processes) any = process->drain() || any;
     if (any) m_queueFilled.notify_one();
     return any;
 }
 
-void Drain::finishProcesses() {
-    for (auto& [pid, process] : m_processes) {
-        process->finish();
+void Drain::releaseGoneProcesses() {
+    std::vector<RecordedProcess*> gone;
+    for (auto& [key, process] : m_processes) {
+        if (!process->released() && !process->alive()) gone.push_back(process.get());
+    }
+    if (gone.empty()) return;
+    drainOnce();  // what they wrote last
+    for (RecordedProcess* process : gone) process->release();
+}
+
+trace::ProcessEnd Drain::endOf(ProcessKey key, const WaitStatuses& statuses) const {
+    const auto next = m_processes.upper_bound(key);
+    if (next != m_processes.end() && next->first.first == key.first)
+        return trace::ProcessEnd::Exited;  // by exec
+    const std::optional<int> waited = statuses.of(static_cast<pid_t>(key.first));
+    if (!waited) return trace::ProcessEnd::Unknown;
+    return WIFSIGNALED(*waited) ? trace::ProcessEnd::Killed : trace::ProcessEnd::Exited;
+}
+
+void Drain::finishProcesses(const WaitStatuses& statuses) {
+    // A helper that a rank forked has that rank's environment, and is not that rank.
+    std::map<std::int64_t, std::int32_t> numberOf;  // by pid
+    for (const auto& [key, process] : m_processes) numberOf[key.first] = process->rank().number;
+    for (auto& [key, process] : m_processes) {
+        const auto parent = numberOf.find(process->parentPid());
+        if (parent != numberOf.end() && parent->second == process->rank().number) process->demote();
+        process->finish(endOf(key, statuses));
         const std::scoped_lock lock(m_writerMutex);  // the insert thread still runs
         m_diagnostics.add(process->diagnostics());
     }

@@ -14,11 +14,13 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "collector/clock.h"
+#include "collector/recorded_command.h"
 #include "collector/recorded_process.h"
 #include "store/writer.h"
 
@@ -40,7 +42,7 @@ class Drain {
     ~Drain();
     void start();
     // Empties the rings to their end, inserts everything, describes how each process ended.
-    void stop();
+    void stop(const WaitStatuses& statuses);
 
     [[nodiscard]] std::int64_t events() const { return m_events; }
     [[nodiscard]] std::int64_t processes() const {
@@ -54,9 +56,15 @@ class Drain {
     void openNewRings();
     bool drainOnce();
     void insert(std::vector<MatchedEvent> events);
-    void finishProcesses();
+    void addAnchor();
+    void releaseGoneProcesses();
+    void finishProcesses(const WaitStatuses& statuses);
+    void writeLastFacts();
     void report(const base::Result<void>& done);
-    [[nodiscard]] RecordedProcess& processOf(std::int64_t pid);
+    // A process is a program image: an exec keeps the pid, and is another one.
+    using ProcessKey = std::pair<std::int64_t, std::uint64_t>;  // pid, RingHeader::image
+    [[nodiscard]] RecordedProcess& processOf(ProcessKey key);
+    [[nodiscard]] trace::ProcessEnd endOf(ProcessKey key, const WaitStatuses& statuses) const;
 
     store::Writer& m_writer;
     std::mutex m_writerMutex;  // guards m_writer, m_writeFailed and m_diagnostics while running
@@ -65,7 +73,7 @@ class Drain {
     const DrainOptions m_options;
     base::StringPool
         m_texts;  // grows in the drain thread; texts keep their address, so rows may point into it
-    std::map<std::int64_t, std::unique_ptr<RecordedProcess>> m_processes;
+    std::map<ProcessKey, std::unique_ptr<RecordedProcess>> m_processes;
     std::set<std::string> m_unreadable;  // ring files that stay where they are
     std::vector<store::ClockSampleRow> m_samples;
 

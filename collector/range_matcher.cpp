@@ -20,7 +20,17 @@ void RangeMatcher::see(trace::LaneId lane, base::TraceTime time) {
     m_last = std::max(m_last, time);
 }
 
-void RangeMatcher::close(EventBegin begin, base::TraceTime end, trace::EventFlag flag) {
+void RangeMatcher::close(EventBegin begin, base::TraceTime end, trace::EventFlag flag,
+                         std::string_view more) {
+    if (!more.empty()) {
+        std::string& all = begin.arguments;
+        if (all.empty()) {
+            all = "{";
+        } else {
+            all.back() = ',';
+        }
+        all.append(more).push_back('}');
+    }
     m_emit({begin.lane, begin.name, begin.domainName, trace::EventKind::Range, flag, begin.time,
             std::max(begin.time, end), std::move(begin.arguments)});
 }
@@ -30,7 +40,8 @@ void RangeMatcher::push(EventBegin begin) {
     m_open[stackOf(begin.lane, begin.domain)].push_back(std::move(begin));
 }
 
-void RangeMatcher::pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime time) {
+void RangeMatcher::pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime time,
+                       std::string_view more) {
     see(lane, time);
     std::vector<EventBegin>& open = m_open[stackOf(lane, domain)];
     if (open.empty()) {
@@ -38,24 +49,29 @@ void RangeMatcher::pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime
                           fmt::format("a range ends at {} ns that never began", time.ns));
         return;
     }
-    close(std::move(open.back()), time, trace::EventFlag::None);
+    close(std::move(open.back()), time, trace::EventFlag::None, more);
     open.pop_back();
 }
 
 void RangeMatcher::start(std::uint64_t range, EventBegin begin) {
     see(begin.lane, begin.time);
+    if (const auto ended = m_ended.find(range); ended != m_ended.end()) {
+        close(std::move(begin), ended->second.time, trace::EventFlag::None, ended->second.more);
+        m_ended.erase(ended);
+        return;
+    }
     m_started.insert_or_assign(range, std::move(begin));
 }
 
-void RangeMatcher::end(std::uint64_t range, trace::LaneId lane, base::TraceTime time) {
+void RangeMatcher::end(std::uint64_t range, trace::LaneId lane, base::TraceTime time,
+                       std::string_view more) {
     see(lane, time);
     const auto started = m_started.find(range);
     if (started == m_started.end()) {
-        m_diagnostics.add(base::Severity::Info, "unmatched_end",
-                          fmt::format("range {} ends at {} ns and never started", range, time.ns));
+        m_ended.insert_or_assign(range, EarlyEnd{time, std::string(more)});
         return;
     }
-    close(std::move(started->second), time, trace::EventFlag::None);
+    close(std::move(started->second), time, trace::EventFlag::None, more);
     m_started.erase(started);
 }
 
@@ -77,6 +93,12 @@ void RangeMatcher::finish() {
         for (EventBegin& begin : open) leaveOpen(std::move(begin));
     }
     for (auto& [range, begin] : m_started) leaveOpen(std::move(begin));
+    for (const auto& [range, end] : m_ended) {
+        m_diagnostics.add(
+            base::Severity::Info, "unmatched_end",
+            fmt::format("range {} ends at {} ns and never started", range, end.time.ns));
+    }
+    m_ended.clear();
     m_open.clear();
     m_started.clear();
 }

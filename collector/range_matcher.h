@@ -23,7 +23,7 @@ struct MatchedEvent {
     trace::EventKind kind = trace::EventKind::Range;
     trace::EventFlag flag = trace::EventFlag::None;
     base::TraceTime start, end;
-    std::string arguments;
+    std::string arguments;  // a JSON object, or empty
 };
 
 // What of an event is known when it begins.
@@ -40,9 +40,13 @@ class RangeMatcher {
     explicit RangeMatcher(std::function<void(MatchedEvent)> emit) : m_emit(std::move(emit)) {}
 
     void push(EventBegin begin);
-    void pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime time);
+    // `more`: members of a JSON object that came with the end, without braces.
+    void pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime time,
+             std::string_view more = {});
     void start(std::uint64_t range, EventBegin begin);
-    void end(std::uint64_t range, trace::LaneId lane, base::TraceTime time);
+    // May come before its start: two threads are read one after the other.
+    void end(std::uint64_t range, trace::LaneId lane, base::TraceTime time,
+             std::string_view more = {});
     void mark(EventBegin mark);
     // Emits what is still open, ending at the last moment known of its lane.
     void finish();
@@ -51,11 +55,17 @@ class RangeMatcher {
 
   private:
     void see(trace::LaneId lane, base::TraceTime time);
-    void close(EventBegin begin, base::TraceTime end, trace::EventFlag flag);
+    void close(EventBegin begin, base::TraceTime end, trace::EventFlag flag,
+               std::string_view more = {});
+    struct EarlyEnd {
+        base::TraceTime time;
+        std::string more;
+    };
 
     std::function<void(MatchedEvent)> m_emit;
     std::unordered_map<std::uint64_t, std::vector<EventBegin>> m_open;  // by lane and domain
     std::unordered_map<std::uint64_t, EventBegin> m_started;            // by range id
+    std::unordered_map<std::uint64_t, EarlyEnd> m_ended;  // whose start was not seen yet
     std::unordered_map<trace::LaneId, base::TraceTime> m_lastOfLane;
     base::TraceTime m_last;
     base::Diagnostics m_diagnostics;

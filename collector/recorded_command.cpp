@@ -44,12 +44,13 @@ int statusOf(int waited) {
     return WIFSIGNALED(waited) ? 128 + WTERMSIG(waited) : WEXITSTATUS(waited);
 }
 
-int waitFor(pid_t child) {
+int waitFor(pid_t child, WaitStatuses& statuses) {
     const sigset_t held = heldSignals();
     for (;;) {
         int waited = 0;
-        // Orphans of the command come to us too (subreaper): reaped, and otherwise of no interest.
+        // Orphans of the command come to us too (subreaper).
         for (pid_t ended = 0; (ended = waitpid(-1, &waited, WNOHANG)) > 0;) {
+            statuses.add(ended, waited);
             if (ended == child) return statusOf(waited);
         }
         siginfo_t info{};
@@ -60,13 +61,25 @@ int waitFor(pid_t child) {
 
 }  // namespace
 
+void WaitStatuses::add(pid_t pid, int waited) {
+    const std::scoped_lock lock(m_mutex);
+    m_waited[pid] = waited;
+}
+
+std::optional<int> WaitStatuses::of(pid_t pid) const {
+    const std::scoped_lock lock(m_mutex);
+    const auto found = m_waited.find(pid);
+    return found == m_waited.end() ? std::nullopt : std::optional(found->second);
+}
+
 void holdSignals() {
     const sigset_t held = heldSignals();
     pthread_sigmask(SIG_BLOCK, &held, nullptr);
 }
 
 CommandEnd runCommand(const std::vector<std::string>& command,
-                      const std::map<std::string, std::string>& environment) {
+                      const std::map<std::string, std::string>& environment,
+                      WaitStatuses& statuses) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int report[2] = {-1, -1};
     if (pipe2(report, O_CLOEXEC) != 0) {
@@ -84,7 +97,7 @@ CommandEnd runCommand(const std::vector<std::string>& command,
         if (child > 0) waitpid(child, nullptr, 0);
         return {error == ENOENT ? 127 : 126, false};
     }
-    return {waitFor(child), true};
+    return {waitFor(child, statuses), true};
 }
 
 }  // namespace pleat::collector

@@ -4,8 +4,9 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,22 @@ struct CommandEnd {
     bool started = true;
 };
 
+// How each process that was waited for ended: the command, and orphans of it. Safe from any thread.
+class WaitStatuses {
+  public:
+    void add(pid_t pid, int waited);
+    // As waitpid gave it.
+    [[nodiscard]] std::optional<int> of(pid_t pid) const;
+
+  private:
+    mutable std::mutex m_mutex;  // guards m_waited
+    std::map<pid_t, int> m_waited;
+};
+
 // Runs the command to its end. A signal sent to this process is sent on; one that the terminal sent
 // went to the command already. Why it could not be started is said on stderr.
 [[nodiscard]] CommandEnd runCommand(const std::vector<std::string>& command,
-                                    const std::map<std::string, std::string>& environment);
+                                    const std::map<std::string, std::string>& environment,
+                                    WaitStatuses& statuses);
 
 }  // namespace pleat::collector

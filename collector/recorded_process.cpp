@@ -14,6 +14,27 @@
 
 namespace pleat::collector {
 
+namespace {
+
+std::uint64_t categoryKey(const Record& record) {
+    return (std::uint64_t{record.domain} << 32) | record.category;
+}
+
+PayloadFieldType numberType(PayloadType type) {
+    switch (type) {
+        case PayloadType::Double:
+        case PayloadType::Float:
+            return PayloadFieldType::Real;
+        case PayloadType::Signed64:
+        case PayloadType::Signed32:
+            return PayloadFieldType::Signed;
+        default:
+            return PayloadFieldType::Unsigned;
+    }
+}
+
+}  // namespace
+
 std::string hostName() {
     char name[256] = {};
     return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
@@ -54,6 +75,7 @@ void RecordedProcess::define(const RingEvent& event) {
             m_rank.program = std::filesystem::path(toValidUtf8(event.text)).filename().string();
             std::from_chars(event.payload.data(), event.payload.data() + event.payload.size(),
                             m_rank.number);
+            m_parentPid = static_cast<std::int64_t>(event.record.value);
             break;
         case RecordKind::String:
             m_strings[event.record.name] = text();
@@ -63,6 +85,9 @@ void RecordedProcess::define(const RingEvent& event) {
             break;
         case RecordKind::Schema:
             m_schemas[event.record.value] = parsePayloadLayout(event.payload);
+            break;
+        case RecordKind::Category:
+            m_categories[categoryKey(event.record)] = toValidUtf8(event.text);
             break;
         case RecordKind::ThreadName:
             m_threadNames[static_cast<std::int64_t>(event.record.value)] = toValidUtf8(event.text);
@@ -96,10 +121,17 @@ void RecordedProcess::introduce() {
     if (!m_rankId.valid()) m_rankId = m_sink.addRank(m_rank);
 }
 
+void RecordedProcess::observe() {
+    for (const auto& thread : m_threads) {
+        thread->ended =
+            thread->reader.header().ended.load(std::memory_order_acquire) != 0;  // before the rest
+        thread->reader.observe();
+    }
+}
+
 bool RecordedProcess::drain() {
-    // First what the threads have published, then the definitions: an event's text is defined
-    // before the event is published, so everything observed can be named.
-    for (const auto& thread : m_threads) thread->reader.observe();
+    // An event's text is defined before the event is published, so everything observed can be
+    // named.
     readDefinitions();
     bool any = false;
     for (const auto& thread : m_threads) {
@@ -108,27 +140,32 @@ bool RecordedProcess::drain() {
             handle(*event, *thread);
         }
         thread->reader.release();
+        if (thread->ended) countLosses(*thread);
     }
+    std::erase_if(m_threads, [](const auto& thread) { return thread->ended; });
     return any;
 }
 
-std::string RecordedProcess::argumentsOf(const RingEvent& event) {
-    if (event.payload.empty()) return {};
-    std::string json = "{";
-    std::string_view rest = event.payload;
-    while (rest.size() >= sizeof(PayloadBlock)) {
+void RecordedProcess::countLosses(const ThreadRing& ring) {
+    const RingHeader& header = ring.reader.header();
+    m_losses.events += header.droppedEvents.load();
+    m_losses.ends += header.droppedEnds.load();
+    m_losses.tooDeep += header.tooDeep.load();
+    m_losses.pops += header.unmatchedPops.load();
+    m_losses.payloads += header.droppedPayloads.load();
+    m_losses.unreadable += ring.reader.unreadableRecords();
+}
+
+void RecordedProcess::appendPayload(std::string& json, std::string_view blocks) {
+    while (blocks.size() >= sizeof(PayloadBlock)) {
         PayloadBlock block;
-        std::memcpy(&block, rest.data(), sizeof block);
-        rest.remove_prefix(sizeof block);
-        const std::string_view bytes = rest.substr(0, block.bytes);
-        rest.remove_prefix(bytes.size());
+        std::memcpy(&block, blocks.data(), sizeof block);
+        blocks.remove_prefix(sizeof block);
+        const std::string_view bytes = blocks.substr(0, block.bytes);
+        blocks.remove_prefix(bytes.size());
         if (block.type != PayloadType::Schema) {
-            const char kind =
-                block.type == PayloadType::Double || block.type == PayloadType::Float        ? 'f'
-                : block.type == PayloadType::Signed64 || block.type == PayloadType::Signed32 ? 'i'
-                                                                                             : 'u';
-            appendPayloadMembers(
-                json, {{static_cast<PayloadFieldType>(kind), 0, block.bytes, "payload"}}, bytes);
+            appendPayloadMembers(json, {{numberType(block.type), 0, block.bytes, "payload"}},
+                                 bytes);
             continue;
         }
         const auto schema = m_schemas.find(block.schema);
@@ -141,7 +178,36 @@ std::string RecordedProcess::argumentsOf(const RingEvent& event) {
         }
         appendPayloadMembers(json, schema->second, bytes);
     }
-    return json.size() > 1 ? json + "}" : std::string();
+}
+
+// The members of the event's JSON object, without braces.
+std::string RecordedProcess::argumentsOf(const RingEvent& event) {
+    std::string json;
+    appendPayload(json, event.payload);
+    if (event.record.category != 0) {
+        const auto name = m_categories.find(categoryKey(event.record));
+        json += json.empty() ? "\"category\":" : ",\"category\":";
+        if (name == m_categories.end()) {
+            json += std::to_string(event.record.category);
+        } else {
+            appendJsonString(json, name->second);
+        }
+    }
+    return json;
+}
+
+EventBegin RecordedProcess::beginOf(const RingEvent& event, trace::LaneId lane,
+                                    base::TraceTime time) {
+    const auto domain = m_domains.find(event.record.domain);
+    std::string arguments = argumentsOf(event);
+    if (!arguments.empty()) arguments = '{' + arguments + '}';
+    return {lane,
+            event.record.domain,
+            domain == m_domains.end() ? std::string_view() : m_texts.text(domain->second),
+            event.text.empty() ? textOf(event.record.name)
+                               : m_texts.text(m_texts.intern(toValidUtf8(event.text))),
+            time,
+            std::move(arguments)};
 }
 
 void RecordedProcess::handle(const RingEvent& event, ThreadRing& thread) {
@@ -149,30 +215,21 @@ void RecordedProcess::handle(const RingEvent& event, ThreadRing& thread) {
     if (!thread.lane.valid()) {
         thread.lane = m_sink.addLane(
             {m_rankId, trace::LaneKind::HostThread, thread.tid, thread.reader.header().threadName});
+        m_lanes.emplace_back(thread.lane, thread.tid);
     }
     const Record& record = event.record;
     const base::TraceTime time = m_clock.toTraceTime(record.ticks);
-    const auto begin = [&] {
-        const auto domain = m_domains.find(record.domain);
-        return EventBegin{
-            thread.lane,
-            record.domain,
-            domain == m_domains.end() ? std::string_view() : m_texts.text(domain->second),
-            textOf(record.name),
-            time,
-            argumentsOf(event)};
-    };
     switch (record.kind) {
         case RecordKind::Push:
-            return m_matcher.push(begin());
+            return m_matcher.push(beginOf(event, thread.lane, time));
         case RecordKind::Pop:
-            return m_matcher.pop(thread.lane, record.domain, time);
+            return m_matcher.pop(thread.lane, record.domain, time, argumentsOf(event));
         case RecordKind::Start:
-            return m_matcher.start(record.value, begin());
+            return m_matcher.start(record.value, beginOf(event, thread.lane, time));
         case RecordKind::End:
-            return m_matcher.end(record.value, thread.lane, time);
+            return m_matcher.end(record.value, thread.lane, time, argumentsOf(event));
         case RecordKind::Mark:
-            return m_matcher.mark(begin());
+            return m_matcher.mark(beginOf(event, thread.lane, time));
         default:
             m_diagnostics.add(base::Severity::DataLoss, "unreadable_record",
                               fmt::format("process {}: a record of unknown kind {}", m_pid,
@@ -184,47 +241,59 @@ bool RecordedProcess::alive() const {
     return kill(static_cast<pid_t>(m_pid), 0) == 0 || errno == EPERM;
 }
 
-void RecordedProcess::finish() {
+void RecordedProcess::release() {
+    m_released = true;
+    for (const auto& thread : m_threads) countLosses(*thread);
+    m_threads.clear();
+    if (m_definitions) m_lostDefinitions = m_definitions->reader.header().droppedEvents.load();
+    m_definitions.reset();
+}
+
+void RecordedProcess::finish(trace::ProcessEnd known) {
+    const bool running = !m_released && alive();  // once it is gone another may have its number
+    release();
     m_matcher.finish();
     m_diagnostics.add(m_matcher.diagnostics());
-    const auto count = [&](base::Severity severity, std::string_view code, std::uint64_t number,
-                           std::string_view what) {
+    reportLosses();
+    m_rank.end = m_saidGoodbye                         ? trace::ProcessEnd::Exited
+                 : known != trace::ProcessEnd::Unknown ? known
+                 : running                             ? trace::ProcessEnd::Unknown
+                                                       : trace::ProcessEnd::Killed;
+    if (m_rankId.valid()) reportEnd(known);
+}
+
+void RecordedProcess::reportLosses() {
+    const auto report = [&](base::Severity severity, std::string_view code, std::uint64_t number,
+                            std::string_view what) {
         if (number == 0) return;
         m_diagnostics.add(severity, code,
                           fmt::format("process {} ({}): {}", m_pid, m_rank.program, what),
                           static_cast<std::int64_t>(number));
     };
-    for (const auto& thread : m_threads) {
-        const RingHeader& header = thread->reader.header();
-        count(base::Severity::DataLoss, "dropped_event", header.droppedEvents.load(),
-              "events found no room in the ring");
-        count(base::Severity::DataLoss, "dropped_end", header.droppedEnds.load(),
-              "ends of ranges found no room");
-        count(base::Severity::Info, "unmatched_pop", header.unmatchedPops.load(),
-              "a pop without a push");
-        count(base::Severity::DataLoss, "dropped_payload", header.droppedPayloads.load(),
-              "payloads were too large");
-        count(base::Severity::DataLoss, "unreadable_record", thread->reader.unreadableRecords(),
-              "damaged records");
-    }
-    if (m_definitions) {
-        count(base::Severity::DataLoss, "dropped_definition",
-              m_definitions->reader.header().droppedEvents.load(),
-              "names found no room: their events have none");
-    }
-    m_rank.end = m_saidGoodbye ? trace::ProcessEnd::Exited
-                 : alive()     ? trace::ProcessEnd::Unknown
-                               : trace::ProcessEnd::Killed;
-    if (!m_rankId.valid() || m_saidGoodbye) return;
+    using enum base::Severity;
+    report(DataLoss, "dropped_event", m_losses.events, "events found no room in the ring");
+    report(DataLoss, "dropped_end", m_losses.ends, "ends of ranges found no room");
+    report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges inside more than 256 others");
+    report(Info, "unmatched_pop", m_losses.pops, "a pop without a push");
+    report(DataLoss, "dropped_payload", m_losses.payloads,
+           "payloads were larger than 4 KiB or found no room");
+    report(DataLoss, "unreadable_record", m_losses.unreadable, "damaged records");
+    report(DataLoss, "dropped_definition", m_lostDefinitions,
+           "names found no room: their events have none");
+}
+
+void RecordedProcess::reportEnd(trace::ProcessEnd known) {
+    if (m_rank.end == trace::ProcessEnd::Exited) return;
     const std::string who = m_rank.number >= 0 ? fmt::format("rank {} ({}, pid {})", m_rank.number,
                                                              m_rank.program, m_pid)
                                                : fmt::format("{} (pid {})", m_rank.program, m_pid);
     if (m_rank.end == trace::ProcessEnd::Killed) {
-        m_diagnostics.add(
-            base::Severity::DataLoss, "process_killed",
-            fmt::format(
-                "{} ended without closing (killed, or left by _exit); its last event is at {} ns",
-                who, m_matcher.lastTime().ns));
+        m_diagnostics.add(base::Severity::DataLoss, "process_killed",
+                          fmt::format("{} {}; its last event is at {} ns", who,
+                                      known == trace::ProcessEnd::Killed
+                                          ? "was killed"
+                                          : "ended without closing (killed, or left by _exit)",
+                                      m_matcher.lastTime().ns));
     } else {
         m_diagnostics.add(base::Severity::Info, "process_still_running",
                           fmt::format("{} was still running when the command had ended", who));
@@ -233,10 +302,9 @@ void RecordedProcess::finish() {
 
 std::vector<std::pair<trace::LaneId, std::string>> RecordedProcess::namedLanes() const {
     std::vector<std::pair<trace::LaneId, std::string>> lanes;
-    for (const auto& thread : m_threads) {
-        const auto name = m_threadNames.find(thread->tid);
-        if (thread->lane.valid() && name != m_threadNames.end())
-            lanes.emplace_back(thread->lane, name->second);
+    for (const auto& [lane, tid] : m_lanes) {
+        const auto name = m_threadNames.find(tid);
+        if (name != m_threadNames.end()) lanes.emplace_back(lane, name->second);
     }
     return lanes;
 }

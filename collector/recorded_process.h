@@ -35,12 +35,24 @@ class RecordedProcess {
 
     // A ring file of this process that was not there before.
     void addRing(MappedRing ring, RingReader reader);
-    // Everything published by now, in the order of each thread; true when there was anything.
+    // Fixes what the next drain reads: what is published now. Rings made before now have to be
+    // added between the two, for the definitions in them.
+    void observe();
+    // Everything observed, in the order of each thread; true when there was anything. A ring whose
+    // thread has ended is given back once it is empty.
     bool drain();
-    // After the last drain: open ranges, losses, how the process ended.
-    void finish();
+    // After a drain of a process that is gone: its rings are given back.
+    void release();
+    [[nodiscard]] bool released() const { return m_released; }
+    [[nodiscard]] bool alive() const;
+    // After the last drain: open ranges, losses, how the process ended. `known` is what its parent
+    // was told, Unknown where that was not us.
+    void finish(trace::ProcessEnd known);
+    // A process that inherited its parent's rank number without being that rank.
+    void demote() { m_rank.number = -1; }
 
     [[nodiscard]] std::int64_t pid() const { return m_pid; }
+    [[nodiscard]] std::int64_t parentPid() const { return m_parentPid; }
     [[nodiscard]] trace::RankId rankId() const { return m_rankId; }
     [[nodiscard]] const trace::Rank& rank() const { return m_rank; }
     // Lanes whose thread was named after its first event.
@@ -53,6 +65,11 @@ class RecordedProcess {
         RingReader reader;
         trace::LaneId lane;
         std::int64_t tid;
+        bool ended = false;  // before what was last observed
+    };
+    // What the producers say they could not record; of rings given back too.
+    struct Losses {
+        std::uint64_t events = 0, ends = 0, tooDeep = 0, pops = 0, payloads = 0, unreadable = 0;
     };
     void readDefinitions();
     void define(const RingEvent& event);
@@ -60,7 +77,12 @@ class RecordedProcess {
     void introduce();
     [[nodiscard]] std::string_view textOf(std::uint32_t name) const;
     [[nodiscard]] std::string argumentsOf(const RingEvent& event);
-    [[nodiscard]] bool alive() const;
+    void appendPayload(std::string& json, std::string_view blocks);
+    [[nodiscard]] EventBegin beginOf(const RingEvent& event, trace::LaneId lane,
+                                     base::TraceTime time);
+    void countLosses(const ThreadRing& ring);
+    void reportLosses();
+    void reportEnd(trace::ProcessEnd known);
 
     std::int64_t m_pid;
     base::StringPool& m_texts;
@@ -72,7 +94,13 @@ class RecordedProcess {
     std::unordered_map<std::uint32_t, base::StringId> m_strings;
     std::unordered_map<std::uint16_t, base::StringId> m_domains;
     std::unordered_map<std::uint64_t, std::vector<PayloadField>> m_schemas;
+    std::unordered_map<std::uint64_t, std::string> m_categories;  // by domain and category
     std::unordered_map<std::int64_t, std::string> m_threadNames;
+    std::vector<std::pair<trace::LaneId, std::int64_t>> m_lanes;  // and their thread ids
+    Losses m_losses;
+    std::uint64_t m_lostDefinitions = 0;
+    std::int64_t m_parentPid = 0;
+    bool m_released = false;
     trace::Rank m_rank;
     trace::RankId m_rankId;
     bool m_saidGoodbye = false;

@@ -124,9 +124,10 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     holdSignals();
     Drain drain(*writer, clock, drainOptions(options, *ringFolder));
     drain.start();
-    const CommandEnd end =
-        runCommand(options.command, recorderEnvironment(options, *library, *ringFolder, source));
-    drain.stop();
+    WaitStatuses statuses;
+    const CommandEnd end = runCommand(
+        options.command, recorderEnvironment(options, *library, *ringFolder, source), statuses);
+    drain.stop(statuses);
 
     RecordOutcome outcome{end.exitStatus, drain.events(), drain.processes(), drain.diagnostics()};
     judge(outcome, options, end);

@@ -15,7 +15,7 @@
 namespace pleat::collector {
 
 inline constexpr std::uint64_t kRingMagic = 0x474e'5254'4145'4c50;  // "PLEATRNG"
-inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::uint32_t kRingVersion = 2;
 inline constexpr std::size_t kRingHeaderBytes = 4096;
 inline constexpr std::size_t kRecordBytes = 32;
 inline constexpr std::size_t kMaximumTextBytes = 4096;
@@ -41,15 +41,13 @@ enum class RecordKind : std::uint8_t {
     ProcessInfo = 16,   // text: program; value: parent's pid; payload: rank number as text
     String = 17,        // name: its id
     Domain = 18,        // domain: its id
-    Schema = 19,        // domain, value: schema id; payload: see payload_schema.h
-    Category = 20,      // domain, category
+    Schema = 19,        // domain, value: schema id; payload: payload_layout.h
+    Category = 20,      // domain, category; text: its name
     ThreadName = 21,    // value: thread id
     Exit = 22,          // the program ended by itself
     RingFailed = 23,    // a thread's ring could not be made; value: errno, category: thread id
     DomainRefused = 24  // more domains than can be numbered
 };
-
-inline constexpr std::uint8_t kForkedProcess = 1;  // Record::flags of ProcessInfo
 
 // Continued by ceil((textBytes + payloadBytes) / 32) slots of raw bytes: text, then payload blocks.
 struct Record {
@@ -96,6 +94,8 @@ struct RingHeader {
     std::uint32_t threadNumber;  // names the thread in its process; thread ids are reused
     std::int64_t pid;
     std::int64_t tid;
+    std::uint64_t image;  // when this program image began to record (CLOCK_MONOTONIC, ns): an exec
+                          // keeps the pid
     char threadName[16];
 
     // Written by the producer alone. `written` is published with release: the records before it
@@ -104,6 +104,7 @@ struct RingHeader {
     std::atomic<std::uint64_t> droppedEvents;        // ranges and marks that found no room
     std::atomic<std::uint64_t> droppedEnds;          // ends whose start was recorded
     std::atomic<std::uint64_t> unmatchedPops;
+    std::atomic<std::uint64_t> tooDeep;          // ranges inside too many others
     std::atomic<std::uint64_t> droppedPayloads;  // the event is there, its payload is not
     std::atomic<std::uint64_t> cutTexts;
     std::atomic<std::uint32_t> ended;  // the thread is gone

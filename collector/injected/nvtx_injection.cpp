@@ -29,16 +29,22 @@ std::uint32_t stringOf(nvtxStringHandle_t handle) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
-// Calls `use` with the wide text as UTF-8; null is the empty text.
-template <class Use>
-auto withUtf8(const wchar_t* wide, Use use) {
-    char buffer[kMaximumTextBytes];
-    const std::size_t length = wide == nullptr ? 0 : wideToUtf8(wide, buffer, sizeof buffer);
-    return use(std::string_view(buffer, length));
-}
+// A wide text as UTF-8; null is the empty text.
+class Utf8 {
+  public:
+    explicit Utf8(const wchar_t* wide)
+        : m_length(wide == nullptr ? 0 : wideToUtf8(wide, m_buffer, sizeof m_buffer)) {}
+    [[nodiscard]] std::string_view view() const { return {m_buffer, m_length}; }
 
-std::uint32_t wideNameOf(const wchar_t* wide) {
-    return withUtf8(wide, [](std::string_view text) { return internText(text); });
+  private:
+    char m_buffer[kMaximumTextBytes];
+    std::size_t m_length;
+};
+
+EventName handleName(nvtxStringHandle_t handle) { return {stringOf(handle), {}}; }
+nvtxStringHandle_t stringHandle(std::string_view text) {
+    return reinterpret_cast<nvtxStringHandle_t>(
+        std::uintptr_t{internText(text, TextUse::Handle).id});
 }
 
 std::uint16_t recordedDomain(std::uint16_t domain) {
@@ -51,8 +57,10 @@ class PayloadBuffer {
     void add(std::uint64_t schema, PayloadType type, const void* bytes, std::size_t size) {
         const PayloadBlock block{schema, type, static_cast<std::uint32_t>(size)};
         if (bytes == nullptr || size > sizeof m_bytes ||
-            m_size + sizeof block + size > sizeof m_bytes)
+            m_size + sizeof block + size > sizeof m_bytes) {
+            m_cut = m_cut || size != 0;
             return;
+        }
         std::memcpy(m_bytes + m_size, &block, sizeof block);
         std::memcpy(m_bytes + m_size + sizeof block, bytes, size);
         m_size += sizeof block + size;
@@ -61,11 +69,15 @@ class PayloadBuffer {
         for (std::size_t i = 0; data != nullptr && i < count; ++i)
             add(data[i].schemaId, PayloadType::Schema, data[i].payload, data[i].size);
     }
-    [[nodiscard]] std::string_view view() const { return {m_bytes, m_size}; }
+    void giveTo(EventInput& event) const {
+        event.payload = {m_bytes, m_size};
+        event.payloadCut = m_cut;
+    }
 
   private:
-    char m_bytes[1024];
+    char m_bytes[4096];
     std::size_t m_size = 0;
+    bool m_cut = false;
 };
 
 void addPayload(const nvtxEventAttributes_t& attributes, PayloadBuffer& buffer) {
@@ -98,17 +110,33 @@ auto withEvent(std::uint16_t domain, const nvtxEventAttributes_t* attributes, Us
         event.category = attributes->category;
         if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII)
             event.name = nameOf(attributes->message.ascii);
-        if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE)
-            event.name = wideNameOf(attributes->message.unicode);
         if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
-            event.name = stringOf(attributes->message.registered);
+            event.name = handleName(attributes->message.registered);
         addPayload(*attributes, payload);
-        event.payload = payload.view();
+        payload.giveTo(event);
+        if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE) {
+            const Utf8 text(attributes->message.unicode);
+            event.name = nameOf(text.view());
+            return use(event);
+        }
     }
     return use(event);
 }
 
-EventInput named(std::uint32_t name) {
+// The same with what the payload extension brings, and nothing else.
+template <class Use>
+auto withPayload(std::uint16_t domain, const nvtxPayloadData_t* data, std::size_t count, Use use) {
+    PayloadBuffer payload;
+    EventInput event;
+    event.domain = recordedDomain(domain);
+    if (event.domain != kIgnoredDomain) {
+        payload.add(data, count);
+        payload.giveTo(event);
+    }
+    return use(event);
+}
+
+EventInput named(EventName name) {
     EventInput event;
     event.domain = recordedDomain(kDefaultDomain);
     event.name = name;
@@ -118,24 +146,32 @@ EventInput named(std::uint32_t name) {
 // core
 void NVTX_API markEx(const nvtxEventAttributes_t* a) { withEvent(kDefaultDomain, a, mark); }
 void NVTX_API markA(const char* text) { mark(named(nameOf(text))); }
-void NVTX_API markW(const wchar_t* text) { mark(named(wideNameOf(text))); }
+void NVTX_API markW(const wchar_t* text) { mark(named(nameOf(Utf8(text).view()))); }
 nvtxRangeId_t NVTX_API rangeStartEx(const nvtxEventAttributes_t* a) {
     return withEvent(kDefaultDomain, a, start);
 }
 nvtxRangeId_t NVTX_API rangeStartA(const char* text) { return start(named(nameOf(text))); }
-nvtxRangeId_t NVTX_API rangeStartW(const wchar_t* text) { return start(named(wideNameOf(text))); }
-void NVTX_API rangeEnd(nvtxRangeId_t id) { end(id); }
+nvtxRangeId_t NVTX_API rangeStartW(const wchar_t* text) {
+    return start(named(nameOf(Utf8(text).view())));
+}
+void NVTX_API rangeEnd(nvtxRangeId_t id) { end(id, {}); }
 int NVTX_API rangePushEx(const nvtxEventAttributes_t* a) {
     return withEvent(kDefaultDomain, a, push);
 }
 int NVTX_API rangePushA(const char* text) { return push(named(nameOf(text))); }
-int NVTX_API rangePushW(const wchar_t* text) { return push(named(wideNameOf(text))); }
-int NVTX_API rangePop() { return pop(recordedDomain(kDefaultDomain)); }
+int NVTX_API rangePushW(const wchar_t* text) { return push(named(nameOf(Utf8(text).view()))); }
+int NVTX_API rangePop() { return pop(named({})); }
+void NVTX_API nameCategoryA(std::uint32_t category, const char* name) {
+    defineCategory(kDefaultDomain, category, name == nullptr ? "" : name);
+}
+void NVTX_API nameCategoryW(std::uint32_t category, const wchar_t* name) {
+    defineCategory(kDefaultDomain, category, Utf8(name).view());
+}
 void NVTX_API nameOsThreadA(std::uint32_t thread, const char* name) {
     defineThreadName(thread, name == nullptr ? "" : name);
 }
 void NVTX_API nameOsThreadW(std::uint32_t thread, const wchar_t* name) {
-    withUtf8(name, [thread](std::string_view text) { defineThreadName(thread, text); });
+    defineThreadName(thread, Utf8(name).view());
 }
 
 // core2
@@ -145,22 +181,29 @@ void NVTX_API domainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a)
 nvtxRangeId_t NVTX_API domainRangeStartEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     return withEvent(domainOf(d), a, start);
 }
-void NVTX_API domainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
+void NVTX_API domainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id, {}); }
 int NVTX_API domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     return withEvent(domainOf(d), a, push);
 }
-int NVTX_API domainRangePop(nvtxDomainHandle_t d) { return pop(recordedDomain(domainOf(d))); }
+int NVTX_API domainRangePop(nvtxDomainHandle_t d) { return withEvent(domainOf(d), nullptr, pop); }
+void NVTX_API domainNameCategoryA(nvtxDomainHandle_t d, std::uint32_t category, const char* name) {
+    defineCategory(domainOf(d), category, name == nullptr ? "" : name);
+}
+void NVTX_API domainNameCategoryW(nvtxDomainHandle_t d, std::uint32_t category,
+                                  const wchar_t* name) {
+    defineCategory(domainOf(d), category, Utf8(name).view());
+}
 nvtxStringHandle_t NVTX_API registerStringA(nvtxDomainHandle_t, const char* text) {
-    return reinterpret_cast<nvtxStringHandle_t>(std::uintptr_t{nameOf(text)});
+    return stringHandle(text == nullptr ? "" : text);
 }
 nvtxStringHandle_t NVTX_API registerStringW(nvtxDomainHandle_t, const wchar_t* text) {
-    return reinterpret_cast<nvtxStringHandle_t>(std::uintptr_t{wideNameOf(text)});
+    return stringHandle(Utf8(text).view());
 }
 nvtxDomainHandle_t NVTX_API domainCreateA(const char* name) {
     return domainHandle(defineDomain(name == nullptr ? "" : name));
 }
 nvtxDomainHandle_t NVTX_API domainCreateW(const wchar_t* name) {
-    return domainHandle(withUtf8(name, defineDomain));
+    return domainHandle(defineDomain(Utf8(name).view()));
 }
 
 // payload extension
@@ -174,17 +217,22 @@ std::uint64_t NVTX_API schemaRegister(nvtxDomainHandle_t, const nvtxPayloadSchem
 }
 int NVTX_API rangePushPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data,
                               std::size_t count) {
-    PayloadBuffer payload;
-    payload.add(data, count);
-    return push({recordedDomain(domainOf(d)), 0, 0, payload.view()});
+    return withPayload(domainOf(d), data, count, push);
 }
-int NVTX_API rangePopPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t*, std::size_t) {
-    return domainRangePop(d);
+int NVTX_API rangePopPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data,
+                             std::size_t count) {
+    return withPayload(domainOf(d), data, count, pop);
+}
+nvtxRangeId_t NVTX_API rangeStartPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data,
+                                         std::size_t count) {
+    return withPayload(domainOf(d), data, count, start);
+}
+void NVTX_API rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadData_t* data,
+                              std::size_t count) {
+    withPayload(domainOf(d), data, count, [id](const EventInput& event) { end(id, event); });
 }
 void NVTX_API markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, std::size_t count) {
-    PayloadBuffer payload;
-    payload.add(data, count);
-    mark({recordedDomain(domainOf(d)), 0, 0, payload.view()});
+    withPayload(domainOf(d), data, count, mark);
 }
 std::uint8_t NVTX_API domainIsEnabled(nvtxDomainHandle_t d) {
     return isRecorded(domainOf(d)) ? 1 : 0;
@@ -208,6 +256,8 @@ void setCore(NvtxFunctionTable table, unsigned int size) {
     set(table, size, NVTX_CBID_CORE_RangePushA, rangePushA);
     set(table, size, NVTX_CBID_CORE_RangePushW, rangePushW);
     set(table, size, NVTX_CBID_CORE_RangePop, rangePop);
+    set(table, size, NVTX_CBID_CORE_NameCategoryA, nameCategoryA);
+    set(table, size, NVTX_CBID_CORE_NameCategoryW, nameCategoryW);
     set(table, size, NVTX_CBID_CORE_NameOsThreadA, nameOsThreadA);
     set(table, size, NVTX_CBID_CORE_NameOsThreadW, nameOsThreadW);
 }
@@ -218,6 +268,8 @@ void setDomains(NvtxFunctionTable table, unsigned int size) {
     set(table, size, NVTX_CBID_CORE2_DomainRangeEnd, domainRangeEnd);
     set(table, size, NVTX_CBID_CORE2_DomainRangePushEx, domainRangePushEx);
     set(table, size, NVTX_CBID_CORE2_DomainRangePop, domainRangePop);
+    set(table, size, NVTX_CBID_CORE2_DomainNameCategoryA, domainNameCategoryA);
+    set(table, size, NVTX_CBID_CORE2_DomainNameCategoryW, domainNameCategoryW);
     set(table, size, NVTX_CBID_CORE2_DomainRegisterStringA, registerStringA);
     set(table, size, NVTX_CBID_CORE2_DomainRegisterStringW, registerStringW);
     set(table, size, NVTX_CBID_CORE2_DomainCreateA, domainCreateA);
@@ -257,6 +309,8 @@ InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
         put(NVTX3EXT_CBID_nvtxMarkPayload, markPayload);
         put(NVTX3EXT_CBID_nvtxRangePushPayload, rangePushPayload);
         put(NVTX3EXT_CBID_nvtxRangePopPayload, rangePopPayload);
+        put(NVTX3EXT_CBID_nvtxRangeStartPayload, rangeStartPayload);
+        put(NVTX3EXT_CBID_nvtxRangeEndPayload, rangeEndPayload);
         put(NVTX3EXT_CBID_nvtxDomainIsEnabled, domainIsEnabled);
     }
     return 1;

@@ -8,23 +8,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "collector/ticks.h"
 
 namespace pleat::collector {
 namespace {
 
-constexpr std::uint64_t kProcessSlots = 65'536;  // 2 MiB of definitions
+constexpr std::uint64_t kProcessSlots = 65'536;                    // 2 MiB of definitions
+constexpr std::uint64_t kSlotsForNames = kProcessSlots / 4 * 3;    // further names travel inline
+constexpr std::uint64_t kSlotsForHandles = kProcessSlots / 8 * 7;  // the rest: schemas, the exit
+constexpr int kRangeIdBits = 42;  // of 64; above them the process id
 constexpr std::uint64_t kFirstSchemaId = 1ULL << 33;
 
 struct Interned {
     std::unordered_map<std::string, std::uint32_t> ids;
+    std::uint32_t lastId = 0;
     std::unordered_map<std::string, std::uint16_t> domains;
+    std::uint16_t lastDomain = 0;
     bool recorded[kMaximumDomains] = {};
 };
 
@@ -33,6 +40,7 @@ struct State {
     pthread_mutex_t lock;  // guards everything below but the atomics
     std::atomic<bool> ready;
     std::atomic<std::uint64_t> generation;  // the process id
+    std::uint64_t image;                    // RingHeader::image
     std::atomic<std::uint32_t> threads;
     std::atomic<std::uint64_t> schemas, ranges;
     RingProducer definitions;
@@ -84,11 +92,57 @@ TickSource tickSource() {
                                                                     : TickSource::Monotonic;
 }
 
+bool domainWanted(std::string_view name) {
+    const char* wanted = getenv("PLEAT_DOMAINS");
+    if (wanted == nullptr) return true;
+    const std::string list = std::string(",") + wanted + ",";
+    return list.find("," + std::string(name) + ",") != std::string::npos;
+}
+
+// The process ring of whoever ran `introduce` last: after a fork the parent's, which the child
+// still maps. What is published in it is whole, whatever the parent's threads were doing.
+RingHeader* s_definitions = nullptr;
+
+void adopt(State& state, const Record& record, std::string_view text) {
+    Interned& interned = *state.interned;
+    if (record.kind == RecordKind::String) {
+        interned.ids.emplace(text, record.name);
+        interned.lastId = std::max(interned.lastId, record.name);
+    } else if (record.kind == RecordKind::Domain) {
+        interned.domains.emplace(text, record.domain);
+        interned.lastDomain = std::max(interned.lastDomain, record.domain);
+        interned.recorded[record.domain] = domainWanted(text);
+    } else if (record.kind == RecordKind::Schema) {
+        state.schemas.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+// Defines anew what the parent of a forked child had defined, under the same ids.
+void copyDefinitions(State& state, RingHeader& parent) {
+    RingProducer ring;
+    ring.attach(&parent);
+    const std::uint64_t end = parent.written.load(std::memory_order_acquire);
+    for (std::uint64_t at = 0; at < end;) {
+        Record record;
+        std::memcpy(&record, ring.slot(at), sizeof record);
+        // The process ring is never drained, so nothing in it wraps around.
+        const auto* const bytes = reinterpret_cast<const char*>(ring.slot(at)) + kRecordBytes;
+        const std::string_view text(bytes, record.textBytes);
+        const std::string_view payload(bytes + record.textBytes, record.payloadBytes);
+        at += slotsOf(record.textBytes, record.payloadBytes);
+        if (record.kind != RecordKind::String && record.kind != RecordKind::Domain &&
+            record.kind != RecordKind::Schema && record.kind != RecordKind::Category)
+            continue;
+        define(state, record, text, payload);
+        adopt(state, record, text);
+    }
+}
+
 void introduce(State& state) {
     state.interned = new Interned;
     state.interned->recorded[kDefaultDomain] = getenv("PLEAT_DOMAINS") == nullptr;
-    if (RingHeader* ring = makeRing(RingKind::Process, 0, kProcessSlots))
-        state.definitions.attach(ring);
+    RingHeader* const ring = makeRing(RingKind::Process, 0, kProcessSlots);
+    if (ring != nullptr) state.definitions.attach(ring);
     char program[256] = {};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     const char* rank = getenv("RANK");
@@ -98,6 +152,10 @@ void introduce(State& state) {
     define(state, record,
            std::string_view(program, length > 0 ? static_cast<std::size_t>(length) : 0),
            rank == nullptr ? "" : rank);
+    RingHeader* const inherited = std::exchange(s_definitions, ring);
+    if (inherited == nullptr) return;
+    copyDefinitions(state, *inherited);
+    munmap(inherited, kRingHeaderBytes + kProcessSlots * kRecordBytes);
 }
 
 // The state of this process, introduced to the recorder at its first use; also in a forked child.
@@ -107,7 +165,10 @@ State* ready() {
     if (state->ready.load(std::memory_order_acquire)) return state;
     const Locked locked(*state);
     if (!state->ready.load(std::memory_order_relaxed)) {
-        state->generation.store(static_cast<std::uint64_t>(getpid()), std::memory_order_relaxed);
+        const auto pid = static_cast<std::uint64_t>(getpid());
+        state->generation.store(pid, std::memory_order_relaxed);
+        state->ranges.store(pid << kRangeIdBits, std::memory_order_relaxed);
+        state->image = static_cast<std::uint64_t>(readClock(CLOCK_MONOTONIC));
         introduce(*state);
         state->ready.store(true, std::memory_order_release);
     }
@@ -122,13 +183,6 @@ void defineNow(const Record& record, std::string_view text, std::string_view pay
     define(*state, record, text, payload);
 }
 
-bool domainWanted(std::string_view name) {
-    const char* wanted = getenv("PLEAT_DOMAINS");
-    if (wanted == nullptr) return true;
-    const std::string list = std::string(",") + wanted + ",";
-    return list.find("," + std::string(name) + ",") != std::string::npos;
-}
-
 }  // namespace
 
 bool recorderPresent() {
@@ -141,7 +195,9 @@ RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     if (folder == nullptr) return nullptr;
     const auto pid = static_cast<std::int64_t>(getpid());
     char path[512];
-    std::snprintf(path, sizeof path, "%s/%lld-%u.new", folder, static_cast<long long>(pid), number);
+    const std::uint64_t image = mapped()->image;
+    std::snprintf(path, sizeof path, "%s/%lld-%llu-%u.new", folder, static_cast<long long>(pid),
+                  static_cast<unsigned long long>(image), number);
     const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return nullptr;
     const std::size_t bytes = kRingHeaderBytes + slots * kRecordBytes;
@@ -163,6 +219,7 @@ RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     header->tickSource = tickSource();
     header->threadNumber = number;
     header->pid = pid;
+    header->image = image;
     header->tid = syscall(SYS_gettid);
     pthread_getname_np(pthread_self(), header->threadName, sizeof header->threadName);
     header->magic = kRingMagic;
@@ -173,20 +230,27 @@ RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     return header;
 }
 
-std::uint32_t internText(std::string_view text, const char** copy) {
+InternedText internText(std::string_view text, TextUse use) {
     State* state = ready();
-    if (state == nullptr) return 0;
+    if (state == nullptr) return {};
+    text = text.substr(0, kMaximumTextBytes);
     const Locked locked(*state);
-    const auto [entry, fresh] = state->interned->ids.emplace(
-        text, static_cast<std::uint32_t>(state->interned->ids.size()) + 1);
-    if (copy != nullptr) *copy = entry->first.c_str();
-    if (fresh) {
-        Record record;
-        record.kind = RecordKind::String;
-        record.name = entry->second;
-        define(*state, record, text);
+    Interned& interned = *state->interned;
+    const auto known = interned.ids.find(std::string(text));
+    if (known != interned.ids.end()) return {known->second, known->first.c_str()};
+    const std::uint64_t room = use == TextUse::Event ? kSlotsForNames : kSlotsForHandles;
+    if (!state->definitions.attached() ||
+        state->definitions.written() + slotsOf(text.size(), 0) > room) {
+        if (use == TextUse::Handle && state->definitions.attached())
+            RingProducer::count(state->definitions.header().droppedEvents);
+        return {};
     }
-    return entry->second;
+    const auto entry = interned.ids.emplace(text, ++interned.lastId).first;
+    Record record;
+    record.kind = RecordKind::String;
+    record.name = entry->second;
+    define(*state, record, text);
+    return {entry->second, entry->first.c_str()};
 }
 
 std::uint16_t defineDomain(std::string_view name) {
@@ -195,7 +259,7 @@ std::uint16_t defineDomain(std::string_view name) {
     const Locked locked(*state);
     const auto known = state->interned->domains.find(std::string(name));
     if (known != state->interned->domains.end()) return known->second;
-    const auto number = static_cast<std::uint16_t>(state->interned->domains.size() + 1);
+    const auto number = static_cast<std::uint16_t>(state->interned->lastDomain + 1);
     Record record;
     if (number >= kMaximumDomains) {
         record.kind = RecordKind::DomainRefused;
@@ -203,6 +267,7 @@ std::uint16_t defineDomain(std::string_view name) {
         return kIgnoredDomain;
     }
     state->interned->domains.emplace(name, number);
+    state->interned->lastDomain = number;
     state->interned->recorded[number] = domainWanted(name);
     record.kind = RecordKind::Domain;
     record.domain = number;
@@ -220,6 +285,14 @@ void defineSchema(std::uint64_t id, std::string_view layout) {
     record.kind = RecordKind::Schema;
     record.value = id;
     defineNow(record, {}, layout);
+}
+
+void defineCategory(std::uint16_t domain, std::uint32_t category, std::string_view name) {
+    Record record;
+    record.kind = RecordKind::Category;
+    record.domain = domain;
+    record.category = category;
+    defineNow(record, name);
 }
 
 void defineThreadName(std::int64_t threadId, std::string_view name) {

@@ -1,6 +1,7 @@
 // What the injected library knows about the program it lives in: where the rings are, the process
 // ring with the definitions, interned strings, domains. It lies in memory that a fork wipes, so a
-// forked child starts anew under its own process id and never writes into its parent's rings.
+// forked child starts anew under its own process id and never writes into its parent's rings; what
+// its parent had defined (the program still holds those handles) it copies from the parent's ring.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +23,31 @@ inline constexpr std::uint16_t kIgnoredDomain = 0xffff;  // filtered out, or one
 // `number` names the thread in its process.
 [[nodiscard]] RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots);
 
-// The id of a text, 0 when it cannot be numbered any more. Takes a lock: callers cache it. The
-// text's own copy, which lives as long as the process, is returned through `copy`.
-[[nodiscard]] std::uint32_t internText(std::string_view text, const char** copy = nullptr);
+// A text's id, and its own copy, which lives as long as the process. Id 0: it is not numbered and
+// has to travel with the event, because a program that makes up names without end has used up the
+// room for them.
+struct InternedText {
+    std::uint32_t id = 0;
+    const char* copy = nullptr;
+};
+enum class TextUse {
+    Event,
+    Handle
+};  // a handle has no event to travel with: it may use the reserve
+
+// Takes a lock: callers cache it.
+[[nodiscard]] InternedText internText(std::string_view text, TextUse use);
 
 [[nodiscard]] std::uint16_t defineDomain(std::string_view name);
 [[nodiscard]] bool isRecorded(std::uint16_t domain);
 void defineSchema(std::uint64_t id, std::string_view layout);
+void defineCategory(std::uint16_t domain, std::uint32_t category, std::string_view name);
 void defineThreadName(std::int64_t threadId, std::string_view name);
 void reportRingFailure(std::int64_t threadId, int error);
 void sayGoodbye();
 
-// Numbers the threads of the process from 1, schemas from far above the ids programs choose.
+// Numbers the threads of the process from 1, schemas from far above the ids programs choose, ranges
+// uniquely over a process and those it forked from.
 [[nodiscard]] std::uint32_t nextThreadNumber();
 [[nodiscard]] std::uint64_t nextSchemaId();
 [[nodiscard]] std::uint64_t nextRangeId();

@@ -10,22 +10,31 @@
 
 namespace pleat::collector {
 
+// What an event is called: an id, or the text itself where it has none.
+struct EventName {
+    std::uint32_t id = 0;
+    std::string_view text;
+};
+
 // An event as the callbacks give it. `payload` are PayloadBlocks with their bytes.
 struct EventInput {
     std::uint16_t domain = kDefaultDomain;
-    std::uint32_t name = 0;
+    EventName name;
     std::uint32_t category = 0;
     std::string_view payload;
+    bool payloadCut = false;  // some of its payload was too large to take
 };
 
-// The id of a C string, cached by its address; the contents are compared, because programs reuse
-// buffers.
-[[nodiscard]] std::uint32_t nameOf(const char* text);
+// The name that a C string is, cached by its address; the contents are compared, because programs
+// reuse buffers. A text without an id is that of the caller.
+[[nodiscard]] EventName nameOf(const char* text);
+[[nodiscard]] EventName nameOf(std::string_view text);
 
 int push(const EventInput& event);  // the level of the range, counted from 0
-int pop(std::uint16_t domain);      // the level of the range that ends; negative without one
+// The level of the range that ends, negative without one; `end` may bring a payload.
+int pop(const EventInput& end);
 std::uint64_t start(const EventInput& event);  // the id that ends it; 0 when it is not recorded
-void end(std::uint64_t range);
+void end(std::uint64_t range, const EventInput& more);  // `more`: a payload that came with the end
 void mark(const EventInput& event);
 
 }  // namespace pleat::collector

@@ -20,7 +20,7 @@ struct Fixture {
     RangeMatcher matcher{[this](MatchedEvent e) {
         lines.push_back(std::string(e.name) + " " + std::to_string(e.start.ns) + "-" +
                         std::to_string(e.end.ns) +
-                        (e.flag == trace::EventFlag::OpenAtEnd ? " open" : ""));
+                        (e.flag == trace::EventFlag::OpenAtEnd ? " open" : "") + e.arguments);
     }};
 };
 
@@ -44,6 +44,15 @@ TEST(RangeMatcher, StartAndEndOverlapFreelyAndNeverEnterTheStack) {
     f.matcher.end(1, kOther, {3});
     f.matcher.pop(kLane, 0, {4});
     EXPECT_EQ(f.lines, (std::vector<std::string>{"s 1-3", "p 2-4"}));
+}
+
+TEST(RangeMatcher, AnEndReadBeforeItsStartIsPairedAndMayBringArguments) {
+    Fixture f;
+    f.matcher.end(1, kOther, {5}, "\"late\":1");
+    f.matcher.start(1, begin("s", 2));
+    f.matcher.finish();
+    EXPECT_EQ(f.lines, (std::vector<std::string>{"s 2-5{\"late\":1}"}));
+    EXPECT_TRUE(f.matcher.diagnostics().empty());
 }
 
 TEST(RangeMatcher, WhatHasNoPartnerIsCountedOrKeptOpen) {

@@ -128,6 +128,85 @@ TEST(Record, AForkedChildRecordsUnderItsOwnProcess) {
     EXPECT_EQ(r.number("select count(*) from event"), 3);
 }
 
+TEST(Record, AForkedChildKeepsTheHandlesOfItsParent) {
+    const Recording r = recordProgram({kProgram, "handles"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.query("select coalesce(domain, '-'), name, args ->> 'iteration' from "
+                      "named_event order by start_ns"),
+              (Lines{"of the parent|registered|NULL", "of the parent|registered|5",
+                     "-|new in the child|NULL"}));
+    EXPECT_EQ(r.query("select code from diagnostic"), Lines{});
+}
+
+TEST(Record, AHelperForkedByARankIsNotThatRank) {
+    setenv("RANK", "3", 1);
+    const Recording r = recordProgram({kProgram, "fork"});
+    unsetenv("RANK");
+    EXPECT_EQ(r.query("select number from rank order by number is null"), (Lines{"3", "NULL"}));
+}
+
+TEST(Record, AnExecBeginsAnotherProcessOfTheSameNumber) {
+    const Recording r = recordProgram({kProgram, "exec"});
+    EXPECT_EQ(r.query("select count(*), count(distinct pid) from rank where end = 'exited'"),
+              Lines{"2|1"});
+    EXPECT_EQ(r.number("select count(*) from named_event where name in ('first image', "
+                       "'registered')"),
+              2);
+}
+
+TEST(Record, LeavingByUnderscoreExitIsNotBeingKilled) {
+    const Recording r = recordProgram({kProgram, "leave", "5"});
+    EXPECT_EQ(r.result.status, 5);
+    EXPECT_EQ(r.query("select end from rank"), Lines{"exited"});
+    EXPECT_EQ(r.query("select code from diagnostic"), Lines{});
+}
+
+TEST(Record, MoreNamesThanCanBeNumberedTravelWithTheirEvents) {
+    const Recording r = recordProgram({kProgram, "names", "60000"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.number("select count(distinct name) from named_event where name like 'step %'") +
+                  r.number("select coalesce(sum(count), 0) from diagnostic where code = "
+                           "'dropped_event'"),
+              60'000);
+    EXPECT_GT(r.number("select count(distinct name) from named_event"), 33'000);
+    EXPECT_EQ(r.number("select count(*) from named_event where name = '' and domain is null"), 0);
+    EXPECT_EQ(r.number("select count(*) from named_event where domain = 'late domain'"), 1);
+    EXPECT_EQ(r.query("select end from rank"), Lines{"exited"});
+}
+
+TEST(Record, RingsOfEndedThreadsAreGivenBackOnBothSides) {
+    const Recording r = recordProgram({kProgram, "short", "200"});
+    EXPECT_EQ(r.result.output, "2 2\n");  // of the process and of its main thread
+    EXPECT_EQ(r.number("select count(*) from event"), 201);
+    EXPECT_EQ(r.number("select count(*) from lane"), 201);
+}
+
+TEST(Record, DeepRangesAreRecordedToADepthAndThenCounted) {
+    const Recording r = recordProgram({kProgram, "deep", "300"});
+    EXPECT_EQ(r.number("select count(*) from event where flag = 0"), 256);
+    EXPECT_EQ(r.query("select code, count from diagnostic"), Lines{"too_deep_range|44"});
+}
+
+TEST(Record, PayloadsOfStartsAndEndsArriveAndLargeOnesAreCounted) {
+    const Recording r = recordProgram({kProgram, "extended"});
+    EXPECT_EQ(r.query("select kind, coalesce(args ->> 'loss', '-') from event order by start_ns"),
+              (Lines{"0|0.25", "0|0.25", "1|-"}));
+    EXPECT_EQ(r.query("select code, count from diagnostic"), Lines{"dropped_payload|1"});
+}
+
+TEST(Record, CategoriesArriveByNameOrNumber) {
+    const Recording r = recordProgram({kProgram, "categories"});
+    EXPECT_EQ(r.query("select args from event order by start_ns"),
+              (Lines{"{\"category\":\"kernel\"}", "{\"category\":8}"}));
+}
+
+TEST(Record, TheClockIsSampledFromTheFirstMomentToTheLast) {
+    const Recording r = recordProgram({kProgram, "pairs"});
+    EXPECT_EQ(r.query("select min(trace_ns) = 0, max(trace_ns) >= (select max(end_ns) from event) "
+                      "from clock_sample"),
+              Lines{"1|1"});
+}
+
 TEST(Record, TheCommandsExitStatusIsOurs) {
     EXPECT_EQ(recordProgram({kProgram, "exit", "37"}).result.status, 37);
     EXPECT_EQ(recordProgram({"/nonexistent/program"}).result.status, 127);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,6 +59,44 @@ void domainsAndText() {
     nvtxNameOsThreadA(static_cast<unsigned>(gettid()), "chief");
 }
 
+// Slowly enough for the ring to be emptied on the way.
+void manyNames(int count) {
+    for (int i = 0; i < count; ++i) {
+        nvtxMarkA(("step " + std::to_string(i)).c_str());
+        if (i % 500 == 0) usleep(1'000);
+    }
+    usleep(100'000);
+    nvtxDomainMarkEx(nvtxDomainCreateA("late domain"), nullptr);
+}
+
+int ringsMapped(const std::string& process) {
+    std::ifstream maps("/proc/" + process + "/maps");
+    int count = 0;
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find(".ring") != std::string::npos) ++count;
+    }
+    return count;
+}
+
+// Prints how many rings are mapped here and in the recorder, our parent, when all threads but one
+// have ended.
+void shortThreads(int count) {
+    for (int i = 0; i < count; ++i) std::thread([] { nvtxMarkA("short"); }).join();
+    nvtxMarkA("main");
+    usleep(200'000);
+    std::printf("%d %d\n", ringsMapped("self"), ringsMapped(std::to_string(getppid())));
+}
+
+void deepRanges(int depth) {
+    for (int i = 0; i < depth; ++i) nvtxRangePushA("deep");
+    for (int i = 0; i < depth; ++i) nvtxRangePop();
+}
+
+void waitForChild() {
+    int status = 0;
+    wait(&status);
+}
+
 struct Payload {
     std::int32_t iteration;
     double loss;
@@ -65,8 +104,7 @@ struct Payload {
     char fixed[8];
 };
 
-void payload() {
-    nvtxDomainHandle_t domain = nvtxDomainCreateA("payloads");
+std::uint64_t registerPayload(nvtxDomainHandle_t domain) {
     const nvtxPayloadSchemaEntry_t entries[] = {
         {0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "iteration", nullptr, 0, offsetof(Payload, iteration),
          nullptr, nullptr},
@@ -85,7 +123,12 @@ void payload() {
     schema.entries = entries;
     schema.numEntries = 4;
     schema.payloadStaticSize = sizeof(Payload);
-    const std::uint64_t id = nvtxPayloadSchemaRegister(domain, &schema);
+    return nvtxPayloadSchemaRegister(domain, &schema);
+}
+
+void payload() {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("payloads");
+    const std::uint64_t id = registerPayload(domain);
     const Payload value{3, 0.5, "a\"b", "dp"};
     const nvtxPayloadData_t data{id, sizeof value, &value};
     nvtxEventAttributes_t attributes{};
@@ -98,6 +141,57 @@ void payload() {
     attributes.payload.ullValue = reinterpret_cast<std::uint64_t>(&data);
     nvtxDomainRangePushEx(domain, &attributes);
     nvtxDomainRangePop(domain);
+}
+
+// Ranges whose payload comes with their start, their end or both; one too large to take.
+void extendedPayloads() {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("payloads");
+    const std::uint64_t id = registerPayload(domain);
+    const Payload first{1, 0.25, "a", "b"};
+    const nvtxPayloadData_t data{id, sizeof first, &first};
+    nvtxRangeEndPayload(domain, nvtxRangeStartPayload(domain, nullptr, 0), &data, 1);
+    nvtxRangePushPayload(domain, &data, 1);
+    nvtxDomainRangePop(domain);
+    const std::vector<char> large(8192);
+    const nvtxPayloadData_t tooLarge{id, large.size(), large.data()};
+    nvtxMarkPayload(domain, &tooLarge, 1);
+}
+
+void categories() {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("own domain");
+    nvtxDomainNameCategoryA(domain, 7, "kernel");
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    for (const std::uint32_t category : {7U, 8U}) {
+        attributes.category = category;
+        nvtxDomainMarkEx(domain, &attributes);
+    }
+}
+
+// A forked child goes on with the handles its parent was given.
+void forkWithHandles() {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("of the parent");
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = nvtxDomainRegisterStringA(domain, "registered");
+    const std::uint64_t id = registerPayload(domain);
+    const nvtxRangeId_t open = nvtxDomainRangeStartEx(domain, &attributes);
+    if (fork() == 0) {
+        const Payload value{5, 1, "", ""};
+        const nvtxPayloadData_t data{id, sizeof value, &value};
+        attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+        attributes.reserved0 = 1;
+        attributes.payload.ullValue = reinterpret_cast<std::uint64_t>(&data);
+        const nvtxRangeId_t own = nvtxDomainRangeStartEx(domain, &attributes);
+        nvtxMarkA("new in the child");
+        nvtxDomainRangeEnd(domain, own);
+        std::exit(0);
+    }
+    waitForChild();
+    nvtxDomainRangeEnd(domain, open);
 }
 
 int run(const std::string& what, int count) {
@@ -122,9 +216,22 @@ int run(const std::string& what, int count) {
             nvtxMarkA("child");
             std::exit(0);
         }
-        int status = 0;
-        wait(&status);
+        waitForChild();
         nvtxMarkA("parent again");
+    }
+    if (what == "names") manyNames(count);
+    if (what == "short") shortThreads(count);
+    if (what == "deep") deepRanges(count);
+    if (what == "extended") extendedPayloads();
+    if (what == "categories") categories();
+    if (what == "handles") forkWithHandles();
+    if (what == "leave") {
+        nvtxMarkA("before");
+        _exit(count);
+    }
+    if (what == "exec") {
+        nvtxMarkA("first image");
+        execl("/proc/self/exe", "nvtx_program", "text", nullptr);
     }
     if (what == "exit") return count;
     if (what == "silent") return 0;
