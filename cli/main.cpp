@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/nearest_name.h"
 #include "cli/command_critical_path.h"
 #include "cli/command_info.h"
@@ -70,6 +71,7 @@ int usageError(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argumentCount, char** arguments) {
+    base::keepFreedMemory();
     CLI::App app(
         "Where did my training iteration go? Profiling and trace analysis for pipeline-parallel "
         "training",

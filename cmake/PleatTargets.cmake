@@ -33,6 +33,8 @@ set(PLEAT_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,un
 if(PLEAT_SANITIZE)
     add_compile_options(-fsanitize=${PLEAT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
     add_link_options(-fsanitize=${PLEAT_SANITIZE})
+    # GCC's own documentation: sanitizers bring false positives of this warning.
+    target_compile_options(pleat_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
 
 # pleat_library(<name> ROOT <include root> SOURCES … HEADERS … [PUBLIC …] [PRIVATE …])

@@ -46,25 +46,11 @@ base::Result<ActionIndex> ActionIndex::build(const Schedule& schedule) {
 }
 
 bool ActionIndex::add(const Action& action, Position position) {
-    const std::optional<std::size_t> known = slot(action);
-    if (!known) return true;
-    if (m_positions[*known].rank >= 0) return false;
-    m_positions[*known] = position;
+    const std::size_t place = slot(action);
+    if (place == kNoSlot) return true;
+    if (m_positions[place].rank >= 0) return false;
+    m_positions[place] = position;
     return true;
-}
-
-// UNSHARD and RESHARD may recur, so they are not kept.
-std::optional<std::size_t> ActionIndex::slot(const Action& action) const {
-    if (action.kind == ActionKind::ReduceGradient) return m_firstReduction + at(action.stage);
-    const auto kind = static_cast<std::size_t>(action.kind);
-    if (kind >= m_kinds) return std::nullopt;
-    return (at(action.stage) * m_kinds + kind) * at(m_microbatches) + at(action.microbatch);
-}
-
-std::optional<Position> ActionIndex::find(const Action& action) const {
-    const std::optional<std::size_t> known = slot(action);
-    if (!known || m_positions[*known].rank < 0) return std::nullopt;
-    return m_positions[*known];
 }
 
 bool ActionIndex::isSplit(std::int32_t stage, std::int32_t microbatch) const {

@@ -24,7 +24,11 @@ class ActionIndex {
   public:
     [[nodiscard]] static base::Result<ActionIndex> build(const Schedule& schedule);
 
-    [[nodiscard]] std::optional<Position> find(const Action& action) const;
+    [[nodiscard]] std::optional<Position> find(const Action& action) const {
+        const std::size_t place = slot(action);
+        if (place == kNoSlot || m_positions[place].rank < 0) return std::nullopt;
+        return m_positions[place];
+    }
     [[nodiscard]] bool hasCommunication() const { return m_hasCommunication; }
     // Does the schedule compute input and weight gradients of this microbatch apart?
     [[nodiscard]] bool isSplit(std::int32_t stage, std::int32_t microbatch) const;
@@ -32,8 +36,16 @@ class ActionIndex {
     [[nodiscard]] DependencyContext context(const Schedule& schedule) const;
 
   private:
-    // Where in m_positions the action stands; nothing for kinds that are not kept.
-    [[nodiscard]] std::optional<std::size_t> slot(const Action& action) const;
+    // Where in m_positions the action stands. UNSHARD and RESHARD may recur, so they are not kept.
+    static constexpr std::size_t kNoSlot = ~std::size_t{0};
+    [[nodiscard]] std::size_t slot(const Action& action) const {
+        const auto stage = static_cast<std::size_t>(action.stage);
+        if (action.kind == ActionKind::ReduceGradient) return m_firstReduction + stage;
+        const auto kind = static_cast<std::size_t>(action.kind);
+        if (kind >= m_kinds) return kNoSlot;
+        return (stage * m_kinds + kind) * static_cast<std::size_t>(m_microbatches) +
+               static_cast<std::size_t>(action.microbatch);
+    }
     bool add(const Action& action, Position position);
 
     std::size_t m_kinds = 0;  // of actions with a microbatch that may occur

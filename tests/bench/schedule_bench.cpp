@@ -2,6 +2,7 @@
 // its graph's earliest times alone, and a bare loop over its actions. Ratios are of one run.
 #include <benchmark/benchmark.h>
 
+#include "base/memory.h"
 #include "graph/simulate.h"
 #include "schedule/generators.h"
 
@@ -42,4 +43,8 @@ BENCHMARK(barePass)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argumentCount, char** arguments) {
+    base::keepFreedMemory();  // as our programs do
+    benchmark::Initialize(&argumentCount, arguments);
+    benchmark::RunSpecifiedBenchmarks();
+}

@@ -6,35 +6,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
+#include <thread>
+
+#include "support/temporary_folder.h"
 
 namespace pleat::test {
 namespace {
-
-std::string contents(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string pattern = std::filesystem::temp_directory_path() / "pleat-test-XXXXXX";
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-        m_path = pattern;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-  private:
-    std::filesystem::path m_path;
-};
 
 [[noreturn]] void become(const std::vector<std::string>& command,
                          const std::map<std::string, std::string>& environment,
@@ -56,7 +34,7 @@ class TemporaryFolder {
 std::string temporaryPath(const std::string& name) {
     static const TemporaryFolder folder;
     static int count = 0;
-    return folder.path() / (std::to_string(count++) + "-" + name);
+    return folder.file(std::to_string(count++) + "-" + name);
 }
 
 RunningProgram::RunningProgram(const std::vector<std::string>& command,
@@ -80,10 +58,22 @@ bool RunningProgram::running() {
 
 ProgramResult RunningProgram::wait() {
     if (!m_ended) m_ended = waitpid(m_pid, &m_waitStatus, 0) == m_pid;
-    const int status =
-        WIFSIGNALED(m_waitStatus) ? 128 + WTERMSIG(m_waitStatus) : WEXITSTATUS(m_waitStatus);
-    return {status, contents(m_outputFile), contents(m_errorFile)};
+    return {status(), output(), errors()};
 }
+
+bool RunningProgram::waitFor(std::chrono::seconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (running() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return m_ended;
+}
+
+int RunningProgram::status() const {
+    return WIFSIGNALED(m_waitStatus) ? 128 + WTERMSIG(m_waitStatus) : WEXITSTATUS(m_waitStatus);
+}
+
+std::string RunningProgram::output() const { return readBytes(m_outputFile); }
+std::string RunningProgram::errors() const { return readBytes(m_errorFile); }
 
 ProgramResult runProgram(const std::vector<std::string>& command,
                          const std::map<std::string, std::string>& environment) {

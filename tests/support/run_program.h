@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ class RunningProgram {
     [[nodiscard]] pid_t pid() const { return m_pid; }
     [[nodiscard]] bool running();
     [[nodiscard]] ProgramResult wait();
+    // False when it still runs after `limit`.
+    [[nodiscard]] bool waitFor(std::chrono::seconds limit);
+    [[nodiscard]] int status() const;  // once it has ended
+    // What it has written so far.
+    [[nodiscard]] std::string output() const;
+    [[nodiscard]] std::string errors() const;
 
   private:
     pid_t m_pid = -1;

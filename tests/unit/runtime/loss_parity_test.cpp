@@ -17,7 +17,7 @@ constexpr double kTolerance = 1e-4;
 
 std::vector<double> losses(std::vector<std::string> layout) {
     const TemporaryFolder folder;
-    const std::string log = folder.path("loss.csv");
+    const std::string log = folder.file("loss.csv");
     std::vector<std::string> arguments = {
         "--layers",   "4",  "--hidden",          "32", "--heads", "4",
         "--sequence", "32", "--microbatch-size", "1",  "--steps", std::to_string(kSteps),
@@ -104,8 +104,8 @@ TEST(LossParityOfAFile, EqualsOneProcess) {
         rows[0] += "0F" + n + ",3F" + n + ",3B" + n + ",0B" + n + ",";
         rows[1] += "1F" + n + ",2F" + n + ",2B" + n + ",1B" + n + ",";
     }
-    std::ofstream(folder.path("v.csv")) << rows[0] << "\n" << rows[1] << "\n";
-    expectReference(losses({"--schedule", folder.path("v.csv"), "--pp", "2", "--tied-head"}), true);
+    std::ofstream(folder.file("v.csv")) << rows[0] << "\n" << rows[1] << "\n";
+    expectReference(losses({"--schedule", folder.file("v.csv"), "--pp", "2", "--tied-head"}), true);
 }
 
 }  // namespace

@@ -26,12 +26,12 @@ std::map<std::string, pid_t> ranksOf(pid_t parent) {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
         const std::string name = entry.path().filename();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::istringstream status(readText(entry.path() / "stat"));
+        std::istringstream status(test::readBytes(entry.path() / "stat"));
         std::string number, command, state;
         pid_t parentOf = 0;
         status >> number >> command >> state >> parentOf;
         if (parentOf != parent) continue;
-        std::istringstream variables(readText(entry.path() / "environ"));
+        std::istringstream variables(test::readBytes(entry.path() / "environ"));
         for (std::string variable; std::getline(variables, variable, '\0');) {
             if (variable.starts_with("RANK="))
                 ranks[variable.substr(5)] = static_cast<pid_t>(std::stoi(number));
@@ -43,7 +43,7 @@ std::map<std::string, pid_t> ranksOf(pid_t parent) {
 // Until the log shows that training is under way.
 bool waitForLosses(const std::string& log) {
     for (int i = 0; i < 6000; ++i) {
-        if (readText(log).size() > sizeof("step,loss\n0,")) return true;
+        if (test::readBytes(log).size() > sizeof("step,loss\n0,")) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
@@ -68,7 +68,7 @@ TEST(TrainProgram, AWorldOfAnotherSizeIsRefused) {
 
 TEST(TrainProgram, RanksMayBeStartedByAnotherProgram) {
     const TemporaryFolder folder;
-    const std::string log = folder.path("loss.csv");
+    const std::string log = folder.file("loss.csv");
     const auto arguments = tiny({"--pp", "2", "--steps", "3", "--loss-log", log});
     const std::string port = std::to_string(20000 + ::getpid() % 20000);
     const auto variables = [&](const char* rank) {
@@ -87,7 +87,7 @@ TEST(TrainProgram, RanksMayBeStartedByAnotherProgram) {
 
 TEST(TrainProgram, AKilledRankIsNamedAndAllEnd) {
     const TemporaryFolder folder;
-    const std::string log = folder.path("loss.csv");
+    const std::string log = folder.file("loss.csv");
     TrainProgram program(tiny({"--dp", "2", "--pp", "2", "--steps", "1000000", "--loss-log", log}));
     ASSERT_TRUE(waitForLosses(log)) << program.error();
     const auto ranks = ranksOf(program.process());
@@ -105,7 +105,7 @@ TEST(TrainProgram, AKilledRankIsNamedAndAllEnd) {
 
 TEST(TrainProgram, WithoutALauncherARankNoticesItsLostPeer) {
     const TemporaryFolder folder;
-    const std::string log = folder.path("loss.csv");
+    const std::string log = folder.file("loss.csv");
     const auto arguments = tiny({"--pp", "2", "--steps", "1000000", "--loss-log", log});
     const std::string port = std::to_string(20000 + (::getpid() + 7919) % 20000);
     const auto variables = [&](const char* rank) {
@@ -121,7 +121,7 @@ TEST(TrainProgram, WithoutALauncherARankNoticesItsLostPeer) {
 
 TEST(TrainProgram, AnInterruptIsPassedOn) {
     const TemporaryFolder folder;
-    const std::string log = folder.path("loss.csv");
+    const std::string log = folder.file("loss.csv");
     TrainProgram program(tiny({"--pp", "2", "--steps", "1000000", "--loss-log", log}));
     ASSERT_TRUE(waitForLosses(log)) << program.error();
     const auto ranks = ranksOf(program.process());

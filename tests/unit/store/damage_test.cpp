@@ -6,24 +6,25 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
+#include "support/temporary_folder.h"
 #include "unit/store/example_trace.h"
-#include "unit/store/temporary_folder.h"
+#include "unit/store/sqlite_client.h"
 
 namespace pleat::store {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 // A finished trace whose event table takes several pages.
 std::string finishedFile(const TemporaryFolder& folder) {
     const auto file = folder.file("whole.pleat");
-    EXPECT_TRUE(writeTrace(testing::exampleTrace(), file));
-    testing::executeSql(file,
-                        "with recursive n (i) as (select 10 union all select i + 1 from n where i "
-                        "< 600) insert into event select i, 1 + i % 3, 1 + i % 5, null, 0, 0, i, i "
-                        "+ 2, '{\"i\":' || i || '}' from n");
+    EXPECT_TRUE(writeTrace(test::exampleTrace(), file));
+    test::executeSql(file,
+                     "with recursive n (i) as (select 10 union all select i + 1 from n where i "
+                     "< 600) insert into event select i, 1 + i % 3, 1 + i % 5, null, 0, 0, i, i "
+                     "+ 2, '{\"i\":' || i || '}' from n");
     EXPECT_EQ(load(file)->trace.eventCount(), 600U);
-    return testing::readBytes(file);
+    return test::readBytes(file);
 }
 
 // Loads what the file has become. Counts those that still load.
@@ -56,7 +57,7 @@ TEST(Damage, EveryTruncationLoadsOrGivesOneLine) {
     for (std::size_t size = 512; size < whole.size(); size += 512) sizes.push_back(size);
     int loads = 0;
     for (const std::size_t size : sizes) {
-        testing::writeBytes(folder.file("torn.pleat"), whole.substr(0, size));
+        test::writeBytes(folder.file("torn.pleat"), whole.substr(0, size));
         expectLoadsOrOneLine(folder.file("torn.pleat"), "cut to " + std::to_string(size), loads);
     }
     EXPECT_LT(loads, static_cast<int>(sizes.size())) << "a torn file was taken for a whole one";
@@ -73,7 +74,7 @@ TEST(Damage, FlippedBytesLoadOrGiveOneLine) {
         const unsigned flips = 1 + random() % 8;
         for (unsigned i = 0; i < flips; ++i)
             bytes[random() % bytes.size()] = static_cast<char>(random() % 256);
-        testing::writeBytes(folder.file("flipped.pleat"), bytes);
+        test::writeBytes(folder.file("flipped.pleat"), bytes);
         expectLoadsOrOneLine(folder.file("flipped.pleat"), "round " + std::to_string(round), loads);
     }
     EXPECT_GT(loads, 0);
@@ -87,7 +88,7 @@ TEST(Damage, ADamagedPageNamesTheTableAndTheRowReached) {
     const std::size_t place = bytes.find("{\"i\":300}");
     ASSERT_NE(place, std::string::npos);
     bytes.replace(place / 4096 * 4096, 8, 8, '\x7f');
-    testing::writeBytes(folder.file("broken.pleat"), bytes);
+    test::writeBytes(folder.file("broken.pleat"), bytes);
     const auto loaded = load(folder.file("broken.pleat"));
     ASSERT_FALSE(loaded);
     EXPECT_EQ(loaded.error().code, base::ErrorCode::Input);

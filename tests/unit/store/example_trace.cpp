@@ -5,7 +5,7 @@
 
 #include "trace/trace_builder.h"
 
-namespace pleat::testing {
+namespace pleat::test {
 namespace {
 
 using schedule::ActionKind;
@@ -100,4 +100,4 @@ trace::Trace exampleTrace() {
     return {events.sharedColumns(), events.ranks(), events.lanes(), annotations(), diagnostics};
 }
 
-}  // namespace pleat::testing
+}  // namespace pleat::test

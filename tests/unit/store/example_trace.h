@@ -4,8 +4,8 @@
 
 #include "trace/trace.h"
 
-namespace pleat::testing {
+namespace pleat::test {
 
 [[nodiscard]] trace::Trace exampleTrace();
 
-}  // namespace pleat::testing
+}  // namespace pleat::test

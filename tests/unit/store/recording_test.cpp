@@ -11,12 +11,13 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
-#include "unit/store/temporary_folder.h"
+#include "support/temporary_folder.h"
+#include "unit/store/sqlite_client.h"
 
 namespace pleat::store {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 trace::LaneId addLane(Writer& writer) {
     const auto rank = writer.addRank({0, {}, "node", 1, "program", "cpu", {}});
@@ -48,12 +49,12 @@ std::string meta(const std::filesystem::path& file, const std::string& key) {
 
 TEST(Recording, AnExistingFileIsNotOverwritten) {
     const TemporaryFolder folder;
-    testing::writeBytes(folder.file("a.pleat"), "precious");
+    test::writeBytes(folder.file("a.pleat"), "precious");
     const auto writer = Writer::create(folder.file("a.pleat"));
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, base::ErrorCode::Io);
     EXPECT_NE(writer.error().message.find("exists already"), std::string::npos);
-    EXPECT_EQ(testing::readBytes(folder.file("a.pleat")), "precious");
+    EXPECT_EQ(test::readBytes(folder.file("a.pleat")), "precious");
 }
 
 TEST(Recording, AFolderThatIsNotThereIsAnIoError) {

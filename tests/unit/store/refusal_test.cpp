@@ -6,14 +6,15 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
+#include "support/temporary_folder.h"
 #include "unit/store/example_trace.h"
-#include "unit/store/temporary_folder.h"
+#include "unit/store/sqlite_client.h"
 
 namespace pleat::store {
 namespace {
 
-using testing::executeSql;
-using testing::TemporaryFolder;
+using test::executeSql;
+using test::TemporaryFolder;
 
 void expectRefused(const std::filesystem::path& file, std::string_view part) {
     const auto loaded = load(file);
@@ -29,7 +30,7 @@ void expectRefused(const std::filesystem::path& file, std::string_view part) {
 
 class Refusal : public ::testing::Test {
   protected:
-    void SetUp() override { ASSERT_TRUE(writeTrace(testing::exampleTrace(), m_file)); }
+    void SetUp() override { ASSERT_TRUE(writeTrace(test::exampleTrace(), m_file)); }
     TemporaryFolder m_folder;
     std::filesystem::path m_file = m_folder.file("a.pleat");
 };
@@ -45,14 +46,14 @@ TEST_F(Refusal, ADirectory) {
 }
 
 TEST_F(Refusal, AnEmptyFile) {
-    testing::writeBytes(m_folder.file("empty.pleat"), "");
+    test::writeBytes(m_folder.file("empty.pleat"), "");
     expectRefused(m_folder.file("empty.pleat"), "is empty");
 }
 
 TEST_F(Refusal, ATextFile) {
-    testing::writeBytes(m_folder.file("text.pleat"), "{\"traceEvents\": []}\n");
+    test::writeBytes(m_folder.file("text.pleat"), "{\"traceEvents\": []}\n");
     expectRefused(m_folder.file("text.pleat"), "is not a Pleat trace");
-    testing::writeBytes(m_folder.file("long.pleat"), std::string(5000, 'a'));
+    test::writeBytes(m_folder.file("long.pleat"), std::string(5000, 'a'));
     expectRefused(m_folder.file("long.pleat"), "is not a Pleat trace");
     EXPECT_FALSE(isPleatFile(m_folder.file("long.pleat")));
 }
@@ -67,7 +68,7 @@ TEST_F(Refusal, ANewerVersionNamesBothNumbers) {
     executeSql(m_file, "pragma user_version = 12");
     expectRefused(m_file, "has trace version 12, this Pleat reads version 1");
     EXPECT_TRUE(isPleatFile(m_file));
-    const auto written = writeAnnotations(testing::exampleTrace(), m_file);
+    const auto written = writeAnnotations(test::exampleTrace(), m_file);
     ASSERT_FALSE(written);
     EXPECT_NE(written.error().message.find("version 12"), std::string::npos);
 }

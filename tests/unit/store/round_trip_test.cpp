@@ -5,16 +5,17 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
+#include "support/temporary_folder.h"
 #include "trace/trace_builder.h"
 #include "unit/store/example_trace.h"
-#include "unit/store/temporary_folder.h"
+#include "unit/store/sqlite_client.h"
 
 namespace pleat::store {
 namespace {
 
-using testing::exampleTrace;
-using testing::executeSql;
-using testing::TemporaryFolder;
+using test::exampleTrace;
+using test::executeSql;
+using test::TemporaryFolder;
 using trace::Trace;
 
 void expectSameRanksAndLanes(const Trace& a, const Trace& b) {
@@ -173,7 +174,7 @@ TEST(RoundTrip, AFinishedTraceIsOnePlainFile) {
     EXPECT_TRUE(isPleatFile(folder.file("a.pleat")));
     EXPECT_FALSE(std::filesystem::exists(folder.file("a.pleat-wal")));
     EXPECT_FALSE(std::filesystem::exists(folder.file("a.pleat-shm")));
-    EXPECT_EQ(testing::readBytes(folder.file("a.pleat"))[18], 1) << "not WAL";
+    EXPECT_EQ(test::readBytes(folder.file("a.pleat"))[18], 1) << "not WAL";
 }
 
 TEST(RoundTrip, ATraceWithoutAnnotationsStaysWithout) {

@@ -5,13 +5,14 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
+#include "support/temporary_folder.h"
 #include "unit/store/example_trace.h"
-#include "unit/store/temporary_folder.h"
+#include "unit/store/sqlite_client.h"
 
 namespace pleat::store {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 // Rows as lines, cells joined by '|', NULL as "null".
 struct Answer {
@@ -35,14 +36,14 @@ Answer ask(const std::filesystem::path& file, std::string_view query) {
 
 class Sql : public ::testing::Test {
   protected:
-    void SetUp() override { ASSERT_TRUE(writeTrace(testing::exampleTrace(), m_file)); }
+    void SetUp() override { ASSERT_TRUE(writeTrace(test::exampleTrace(), m_file)); }
     std::string rows(std::string_view query) {
         const Answer answer = ask(m_file, query);
         EXPECT_TRUE(answer.done) << answer.done.error().message;
         return answer.rows;
     }
     void expectRefused(std::string_view query, std::string_view part) {
-        const std::string before = testing::readBytes(m_file);
+        const std::string before = test::readBytes(m_file);
         const Answer answer = ask(m_file, query);
         ASSERT_FALSE(answer.done) << query;
         EXPECT_EQ(answer.done.error().code, base::ErrorCode::Usage) << query;
@@ -50,7 +51,7 @@ class Sql : public ::testing::Test {
         EXPECT_EQ(message.find(m_file.string()), 0U) << message;
         EXPECT_NE(message.find(part), std::string::npos) << message;
         EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-        EXPECT_EQ(testing::readBytes(m_file), before) << query;
+        EXPECT_EQ(test::readBytes(m_file), before) << query;
     }
     TemporaryFolder m_folder;
     std::filesystem::path m_file = m_folder.file("a.pleat");

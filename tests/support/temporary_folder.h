@@ -1,16 +1,15 @@
-// A folder of its own for one test, removed with it.
+// A folder of its own for one test, removed with it, and whole files in and out.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
-namespace pleat::testing {
+namespace pleat::test {
 
 class TemporaryFolder {
   public:
@@ -20,7 +19,7 @@ class TemporaryFolder {
         const auto parent =
             std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
         std::string name = (parent / "pleat-test-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder " << name;
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
         m_path = name;
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -46,15 +45,4 @@ inline void writeBytes(const std::filesystem::path& file, const std::string& byt
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// What another SQLite client would do to the file.
-inline void executeSql(const std::filesystem::path& file, const std::string& sql) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
-    char* message = nullptr;
-    sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message);
-    EXPECT_EQ(message, nullptr) << message;
-    sqlite3_free(message);
-    sqlite3_close(database);
-}
-
-}  // namespace pleat::testing
+}  // namespace pleat::test

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Builds and runs the benchmarks of the budgets; ratios are of two things measured in one run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh
+cmake --preset release
+cmake --build --preset release --target bench
+bin=build/release/bin
+"$bin/store_bench"
+if [ -x "$bin/record_bench" ]; then
+    recording=$(mktemp -u --suffix=.pleat)
+    "$bin/pleat" record -o "$recording" -- "$bin/record_bench"
+    rm -f "$recording"
+fi
+[ ! -x "$bin/schedule_bench" ] || "$bin/schedule_bench"
