@@ -38,12 +38,20 @@ create table event (
     id       integer primary key,
     lane     integer not null,   -- lane.id
     name     integer not null,   -- string.id
-    domain   integer,            -- string.id; null: the default NVTX domain
+    domain   integer,            -- string.id: NVTX domain, or the category an imported file gives; null: none
     kind     integer not null,   -- 0 range, 1 mark
     flag     integer not null,   -- 1: open at the end of the recording, end_ns is the last moment known
     start_ns integer not null,
     end_ns   integer not null,
     args     text                -- JSON object of the payload's fields
+) strict;
+
+-- What one event says of another: launch, a host call started device work; flow, an arrow the recorder drew.
+create table dependency (
+    id         integer primary key,
+    from_event integer not null,   -- event.id
+    to_event   integer not null,   -- event.id
+    kind       text not null check (kind in ('launch', 'flow'))
 ) strict;
 
 -- One action of one microbatch on a rank. kind as in a schedule: F, B, I, W.

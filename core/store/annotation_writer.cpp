@@ -270,6 +270,19 @@ base::Result<void> writeRows(const trace::Trace& trace, Writer writer) {
     return std::move(writer).finish();
 }
 
+base::Result<void> writeDependencies(const trace::Trace& trace, const std::filesystem::path& file) {
+    const base::Result<Database> database = openTrace(file, Access::Write);
+    if (!database) return database.error();
+    if (const auto begun = database->execute("begin immediate"); !begun) return begun;
+    const auto written = insertAll(
+        *database, "insert into dependency (from_event, to_event, kind) values (?,?,?)",
+        trace.dependencies(), [](const Statement& statement, const trace::Dependency& dependency) {
+            bindAll(statement, 1, {rowId(dependency.from), rowId(dependency.to)});
+            statement.bind(3, trace::toString(dependency.kind));
+        });
+    return written ? database->execute("commit") : written;
+}
+
 }  // namespace
 
 base::Result<void> writeAnnotations(const trace::Trace& annotated,
@@ -281,6 +294,7 @@ base::Result<void> writeTrace(const trace::Trace& trace, const std::filesystem::
     base::Result<Writer> writer = Writer::create(file);
     if (!writer) return writer.error();
     base::Result<void> written = writeRows(trace, std::move(*writer));
+    if (written) written = writeDependencies(trace, file);
     if (written) written = replaceAnnotations(trace, file, EventRows::InTraceOrder);
     if (written) return {};
     std::error_code ignored;  // the first failure is the one to tell

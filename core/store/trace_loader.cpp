@@ -94,7 +94,7 @@ base::Result<LoadedTrace> TraceLoader::load() {
     using Step = base::Result<void> (TraceLoader::*)();
     for (const Step step :
          {&TraceLoader::loadMeta, &TraceLoader::loadRanks, &TraceLoader::loadLanes,
-          &TraceLoader::loadStrings, &TraceLoader::loadEvents}) {
+          &TraceLoader::loadStrings, &TraceLoader::loadEvents, &TraceLoader::loadDependencies}) {
         if (const auto done = (this->*step)(); !done) return done.error();
     }
     trace::TraceBuilder::Built built = std::move(m_builder).build();
@@ -203,6 +203,26 @@ void TraceLoader::loadEvent(const Statement& row) {
 trace::EventId TraceLoader::eventId(std::int64_t row) const {
     const auto added = m_events.find(row);
     return added.valid() ? m_idOfAdded[added.index()] : trace::EventId();
+}
+
+base::Result<void> TraceLoader::loadDependencies() {
+    // Files of the first days have no such table.
+    bool present = false;
+    const auto looked = each(
+        "sqlite_master", "select 1 from sqlite_master where type = 'table' and name = 'dependency'",
+        [&](const Statement&) { present = true; });
+    if (!looked || !present) return looked;
+    return eachById("dependency",
+                    "select id, from_event, to_event, kind from dependency order by id",
+                    [&](const Statement& row) {
+                        const auto from = m_events.find(row.integer(1));
+                        const auto to = m_events.find(row.integer(2));
+                        const auto kind = trace::parseDependencyKind(row.text(3));
+                        if (!from.valid() || !to.valid())
+                            return dangling("dependency", row.integer(0), "event");
+                        if (!kind) return dangling("dependency", row.integer(0), "kind");
+                        m_builder.addDependency(from.index(), to.index(), *kind);
+                    });
 }
 
 base::Result<void> TraceLoader::loadTasks() {

@@ -65,6 +65,7 @@ class TraceLoader {
     base::Result<void> loadLanes();
     base::Result<void> loadStrings();
     base::Result<void> loadEvents();
+    base::Result<void> loadDependencies();
     base::Result<void> loadTasks();
     base::Result<void> loadPhasesAndIterations();
     base::Result<void> loadGroups();

@@ -8,6 +8,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kProcessEnds = {"unknown", "exited", "killed"};
 constexpr std::array<std::string_view, 2> kLaneKinds = {"host_thread", "device_stream"};
 constexpr std::array<std::string_view, 2> kEventKinds = {"range", "mark"};
+constexpr std::array<std::string_view, 2> kDependencyKinds = {"launch", "flow"};
 constexpr std::array<std::string_view, 2> kPhaseKinds = {"data", "optimizer"};
 constexpr std::array<std::string_view, 10> kOperations = {
     "send",      "recv",   "all_reduce", "all_gather", "reduce_scatter",
@@ -32,6 +33,7 @@ std::string_view nameOf(const std::array<std::string_view, N>& names, Enum value
 std::string_view toString(ProcessEnd end) { return nameOf(kProcessEnds, end); }
 std::string_view toString(LaneKind kind) { return nameOf(kLaneKinds, kind); }
 std::string_view toString(EventKind kind) { return nameOf(kEventKinds, kind); }
+std::string_view toString(DependencyKind kind) { return nameOf(kDependencyKinds, kind); }
 std::string_view toString(PhaseKind kind) { return nameOf(kPhaseKinds, kind); }
 std::string_view toString(Operation operation) { return nameOf(kOperations, operation); }
 std::string_view toString(Dimension dimension) { return nameOf(kDimensions, dimension); }
@@ -40,6 +42,9 @@ std::optional<ProcessEnd> parseProcessEnd(std::string_view text) {
 }
 std::optional<LaneKind> parseLaneKind(std::string_view text) {
     return find<LaneKind>(kLaneKinds, text);
+}
+std::optional<DependencyKind> parseDependencyKind(std::string_view text) {
+    return find<DependencyKind>(kDependencyKinds, text);
 }
 std::optional<PhaseKind> parsePhaseKind(std::string_view text) {
     return find<PhaseKind>(kPhaseKinds, text);

@@ -76,6 +76,18 @@ struct Event {
     base::Interval span;  // empty for marks
 };
 
+enum class DependencyKind : std::uint8_t {
+    Launch,  // a host call started device work
+    Flow,    // an arrow the recorder drew for another reason
+};
+
+// What one event says of another.
+struct Dependency {
+    EventId from, to;
+    DependencyKind kind = DependencyKind::Launch;
+    friend bool operator==(const Dependency&, const Dependency&) = default;
+};
+
 // Compute with pipeline meaning. One action of one microbatch.
 struct Task {
     RankId rank;
@@ -170,11 +182,13 @@ struct RecognisedSchedule {
 [[nodiscard]] std::string_view toString(ProcessEnd end);       // unknown exited killed
 [[nodiscard]] std::string_view toString(LaneKind kind);        // host_thread device_stream
 [[nodiscard]] std::string_view toString(EventKind kind);       // range mark
+[[nodiscard]] std::string_view toString(DependencyKind kind);  // launch flow
 [[nodiscard]] std::string_view toString(PhaseKind kind);       // data optimizer
 [[nodiscard]] std::string_view toString(Operation operation);  // send recv all_reduce …
 [[nodiscard]] std::string_view toString(Dimension dimension);  // pp dp tp ep cp other
 [[nodiscard]] std::optional<ProcessEnd> parseProcessEnd(std::string_view text);
 [[nodiscard]] std::optional<LaneKind> parseLaneKind(std::string_view text);
+[[nodiscard]] std::optional<DependencyKind> parseDependencyKind(std::string_view text);
 [[nodiscard]] std::optional<PhaseKind> parsePhaseKind(std::string_view text);
 [[nodiscard]] std::optional<Operation> parseOperation(std::string_view text);
 [[nodiscard]] std::optional<Dimension> parseDimension(std::string_view text);

@@ -32,6 +32,13 @@ std::uint32_t Trace::sourceRow(EventId id) const {
     return m_events->sourceRow.empty() ? id.index() + 1 : m_events->sourceRow[id.index()];
 }
 
+std::span<const Dependency> Trace::dependenciesOf(EventId id) const {
+    const auto [first, last] = std::equal_range(
+        m_events->dependencies.begin(), m_events->dependencies.end(), Dependency{{}, id},
+        [](const Dependency& a, const Dependency& b) { return a.to < b.to; });
+    return {first, last};
+}
+
 Trace::EventRange Trace::eventsOf(LaneId lane) const {
     return {EventId(m_events->firstOfLane[lane.index()]),
             EventId(m_events->firstOfLane[lane.index() + 1])};

@@ -35,6 +35,7 @@ struct EventColumns {
     std::vector<char> argumentText;          // NUL-terminated JSON objects
     std::vector<std::uint32_t> firstOfLane;  // lane -> first event; one more than there are lanes
     base::StringPool strings;
+    std::vector<Dependency> dependencies;  // ordered by `to`, then `from`
 };
 
 // What annotation adds to the events.
@@ -70,6 +71,11 @@ class Trace {
     }
     [[nodiscard]] const EventColumns& columns() const { return *m_events; }
     [[nodiscard]] std::shared_ptr<const EventColumns> sharedColumns() const { return m_events; }
+    [[nodiscard]] std::span<const Dependency> dependencies() const {
+        return m_events->dependencies;
+    }
+    // Those that lead to this event.
+    [[nodiscard]] std::span<const Dependency> dependenciesOf(EventId id) const;
     // Events of a lane are [first, last).
     struct EventRange {
         EventId first, last;

@@ -7,49 +7,30 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace pleat::trace {
 namespace {
 
-// Puts a column in the given order. `spare` holds the result and is swapped with the column, so
-// that columns of one type share a single extra buffer: fresh memory is what costs here.
-template <class T>
-void reorder(std::vector<T>& column, const std::vector<std::uint32_t>& order,
-             std::vector<T>& spare) {
-    spare.resize(column.size());
-    for (std::size_t to = 0; to < order.size(); ++to) spare[to] = column[order[to]];
-    column.swap(spare);
-}
-
-struct SortKey {
-    std::int64_t startNs;
-    std::int64_t durationNs;
-    std::uint32_t added;  // position in the order of adding: decides ties
-};
-
-bool operator<(const SortKey& a, const SortKey& b) {
-    if (a.startNs != b.startNs) return a.startNs < b.startNs;
-    if (a.durationNs != b.durationNs) return a.durationNs > b.durationNs;
-    return a.added < b.added;
-}
-
-// Sorts the events of one lane. Recorders write a range when it ends, so that a range follows what
-// it encloses: an insertion moves each event once for every range around it, which is linear for
-// any real nesting. Anything else runs out of moves and is sorted in O(n log n).
-void sortLane(std::span<SortKey> keys) {
-    std::size_t movesLeft = 16 * keys.size();
-    for (std::size_t i = 1; i < keys.size(); ++i) {
-        if (!(keys[i] < keys[i - 1])) continue;
-        const SortKey key = keys[i];
+// Positions of the events of one lane in the order the trace promises. Recorders write a range when
+// it ends, so that a range follows what it encloses: an insertion moves each event once for every
+// range around it, which is linear for any real nesting. Anything else runs out of moves and is
+// sorted in O(n log n).
+template <class Before>
+void sortLane(std::span<std::uint32_t> order, Before before) {
+    std::size_t movesLeft = 16 * order.size();
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        if (!before(order[i], order[i - 1])) continue;
+        const std::uint32_t event = order[i];
         std::size_t to = i;
-        while (to > 0 && key < keys[to - 1] && movesLeft > 0) {
-            keys[to] = keys[to - 1];
+        while (to > 0 && before(event, order[to - 1]) && movesLeft > 0) {
+            order[to] = order[to - 1];
             --to;
             --movesLeft;
         }
-        keys[to] = key;
-        if (movesLeft == 0) return std::sort(keys.begin(), keys.end());
+        order[to] = event;
+        if (movesLeft == 0) return std::sort(order.begin(), order.end(), before);
     }
 }
 
@@ -61,42 +42,56 @@ std::vector<std::uint32_t> laneStarts(const std::vector<LaneId>& laneOfEvent, st
     return first;
 }
 
-// Positions of the events in the order the trace promises; ties keep the order of adding.
+// Positions of the events in the order the trace promises; ties keep the order of adding. Works on
+// positions alone: a copy of the keys would double the memory of a large trace.
 std::vector<std::uint32_t> sortedOrder(const EventColumns& columns) {
-    std::vector<SortKey> keys(columns.lane.size());
+    std::vector<std::uint32_t> order(columns.lane.size());
     std::vector<std::uint32_t> next(columns.firstOfLane);
-    for (std::uint32_t i = 0; i < keys.size(); ++i) {
-        keys[next[columns.lane[i].index()]++] = {columns.startNs[i], columns.durationNs[i], i};
-    }
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[next[columns.lane[i].index()]++] = i;
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        if (columns.startNs[a] != columns.startNs[b])
+            return columns.startNs[a] < columns.startNs[b];
+        if (columns.durationNs[a] != columns.durationNs[b])
+            return columns.durationNs[a] > columns.durationNs[b];
+        return a < b;
+    };
     for (std::size_t lane = 0; lane + 1 < columns.firstOfLane.size(); ++lane) {
         const std::size_t first = columns.firstOfLane[lane];
-        sortLane(std::span(keys).subspan(first, columns.firstOfLane[lane + 1] - first));
+        sortLane(std::span(order).subspan(first, columns.firstOfLane[lane + 1] - first), before);
     }
-    std::vector<std::uint32_t> order(keys.size());
-    std::transform(keys.begin(), keys.end(), order.begin(),
-                   [](const SortKey& key) { return key.added; });
     return order;
 }
 
+// Puts a column in the given order, cycle by cycle in place: fresh memory is what costs here.
+template <class T>
+void reorder(std::vector<T>& column, const std::vector<std::uint32_t>& order,
+             std::vector<bool>& done) {
+    if (column.empty()) return;
+    done.assign(order.size(), false);
+    for (std::size_t first = 0; first < order.size(); ++first) {
+        if (done[first]) continue;
+        const T kept = column[first];
+        std::size_t to = first;
+        for (; order[to] != first; to = order[to]) {
+            column[to] = column[order[to]];
+            done[to] = true;
+        }
+        column[to] = kept;
+        done[to] = true;
+    }
+}
+
 void reorderColumns(EventColumns& columns, const std::vector<std::uint32_t>& order) {
-    std::vector<std::int64_t> times;
-    reorder(columns.startNs, order, times);
-    reorder(columns.durationNs, order, times);
-    times = {};
-    std::vector<base::StringId> strings;
-    reorder(columns.name, order, strings);
-    reorder(columns.domain, order, strings);
-    strings = {};
-    std::vector<std::uint32_t> numbers;
-    reorder(columns.arguments, order, numbers);
-    reorder(columns.sourceRow, order, numbers);
-    numbers = {};
-    std::vector<LaneId> lanes;
-    reorder(columns.lane, order, lanes);
-    std::vector<EventKind> kinds;
-    reorder(columns.kind, order, kinds);
-    std::vector<EventFlag> flags;
-    reorder(columns.flag, order, flags);
+    std::vector<bool> done;
+    reorder(columns.startNs, order, done);
+    reorder(columns.durationNs, order, done);
+    reorder(columns.name, order, done);
+    reorder(columns.domain, order, done);
+    reorder(columns.arguments, order, done);
+    reorder(columns.sourceRow, order, done);
+    reorder(columns.lane, order, done);
+    reorder(columns.kind, order, done);
+    reorder(columns.flag, order, done);
 }
 
 }  // namespace
@@ -123,7 +118,6 @@ void TraceBuilder::reserveEvents(std::size_t count) {
     m_columns.startNs.reserve(count);
     m_columns.durationNs.reserve(count);
     m_columns.arguments.reserve(count);
-    m_columns.sourceRow.reserve(count);
 }
 
 void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
@@ -144,7 +138,10 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     m_columns.flag.push_back(event.flag);
     m_columns.startNs.push_back(event.span.begin.ns);
     m_columns.durationNs.push_back(duration);
-    m_columns.sourceRow.push_back(sourceRow);
+    // Where no event comes from a row, there is no column.
+    if (sourceRow != 0 && m_columns.sourceRow.empty())
+        m_columns.sourceRow.resize(m_columns.lane.size() - 1, 0);
+    if (sourceRow != 0 || !m_columns.sourceRow.empty()) m_columns.sourceRow.push_back(sourceRow);
     std::uint32_t offset = 0;
     constexpr std::size_t kMostText = std::numeric_limits<std::uint32_t>::max();
     if (arguments.size() + m_columns.argumentText.size() >= kMostText) {
@@ -160,6 +157,11 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     m_columns.arguments.push_back(offset);
 }
 
+void TraceBuilder::addDependency(std::size_t fromAdded, std::size_t toAdded, DependencyKind kind) {
+    assert(fromAdded < eventCount() && toAdded < eventCount());
+    m_columns.dependencies.push_back({EventId::at(fromAdded), EventId::at(toAdded), kind});
+}
+
 TraceBuilder::Built TraceBuilder::build() && {
     m_columns.firstOfLane = laneStarts(m_columns.lane, m_lanes.size());
     const std::vector<std::uint32_t> order = sortedOrder(m_columns);
@@ -169,6 +171,14 @@ TraceBuilder::Built TraceBuilder::build() && {
     for (std::size_t position = 0; position < order.size(); ++position) {
         idOfAdded[order[position]] = EventId::at(position);
     }
+    std::vector<Dependency>& dependencies = m_columns.dependencies;
+    for (Dependency& dependency : dependencies) {
+        dependency.from = idOfAdded[dependency.from.index()];
+        dependency.to = idOfAdded[dependency.to.index()];
+    }
+    std::sort(dependencies.begin(), dependencies.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
+    });
     return {Trace(std::make_shared<const EventColumns>(std::move(m_columns)), std::move(m_ranks),
                   std::move(m_lanes), Annotations{}, std::move(m_diagnostics)),
             std::move(idOfAdded)};

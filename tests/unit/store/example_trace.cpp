@@ -49,6 +49,8 @@ void addEvents(trace::TraceBuilder& builder, const Lanes& lanes) {
     add(lanes.compute1, "1RECV_F0", at(200, 420), R"({"bytes":64})", "pleat.comm");  // 7
     add(lanes.compute1, "1F0", at(430, 600), {}, "pleat", trace::EventKind::Range,
         trace::EventFlag::OpenAtEnd);  // 8
+    builder.addDependency(2, 5, trace::DependencyKind::Launch);
+    builder.addDependency(5, 7, trace::DependencyKind::Flow);
 }
 
 trace::Annotations annotations() {

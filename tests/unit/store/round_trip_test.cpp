@@ -1,6 +1,7 @@
 // What is written is read back, field by field.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "store/reader.h"
@@ -54,6 +55,7 @@ void expectSameEvents(const Trace& a, const Trace& b) {
         EXPECT_EQ(a.event(id).span, b.event(id).span);
         EXPECT_EQ(a.arguments(id), b.arguments(id));
     }
+    EXPECT_TRUE(std::ranges::equal(a.dependencies(), b.dependencies()));
 }
 
 void expectSameTasks(const trace::Annotations& a, const trace::Annotations& b) {

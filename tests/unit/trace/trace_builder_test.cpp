@@ -136,6 +136,38 @@ TEST(TraceBuilder, KeepsArgumentsDomainsFlagsAndRowsWithTheirEvent) {
     EXPECT_EQ(trace.sourceRow(late), 4U);
 }
 
+TEST(TraceBuilder, DependenciesFollowTheirEvents) {
+    TraceBuilder builder;
+    const RankId rank = builder.addRank({});
+    const LaneId host = builder.addLane({rank, {}, 1, {}}),
+                 stream = builder.addLane({rank, {}, 2, {}});
+    const auto add = [&](LaneId lane, std::int64_t start) {
+        builder.addEvent({lane,
+                          builder.intern("e"),
+                          {},
+                          EventKind::Range,
+                          EventFlag::None,
+                          {{start}, {start + 1}}});
+    };
+    add(stream, 30);  // becomes event 3
+    add(stream, 20);  // becomes event 2
+    add(host, 2);     // becomes event 1
+    add(host, 1);     // becomes event 0
+    builder.addDependency(2, 0, DependencyKind::Launch);
+    builder.addDependency(3, 1, DependencyKind::Launch);
+    builder.addDependency(3, 0, DependencyKind::Flow);
+    const Trace trace = std::move(builder).build().trace;
+    const auto of = [&](std::uint32_t event) {
+        const auto found = trace.dependenciesOf(EventId(event));
+        return std::vector<Dependency>(found.begin(), found.end());
+    };
+    using Found = std::vector<Dependency>;
+    EXPECT_EQ(of(2), (Found{{EventId(0), EventId(2), DependencyKind::Launch}}));
+    EXPECT_EQ(of(3), (Found{{EventId(0), EventId(3), DependencyKind::Flow},
+                            {EventId(1), EventId(3), DependencyKind::Launch}}));
+    EXPECT_EQ(of(0), Found{});
+}
+
 TEST(TraceBuilder, ATraceWithoutEventsIsATrace) {
     MadeRun run(3);
     const Trace trace = std::move(run.builder).build().trace;
