@@ -14,11 +14,11 @@
 namespace pleat::cli {
 namespace {
 
-int run(const std::string& file, const std::string& format, std::optional<std::int32_t> iteration) {
-    const base::Result<trace::Trace> trace = openTrace(file);
+int run(const TraceInput& input, const std::string& format, std::optional<std::int32_t> iteration) {
+    const base::Result<trace::Trace> trace = openTrace(input);
     if (!trace) return fail(trace.error());
     const base::Result<analysis::PathAnalysis> path = analysis::analysePath(*trace, {iteration});
-    if (!path) return fail(path.error().within(file));
+    if (!path) return fail(path.error().within(input.name()));
     const auto written =
         writeText(format == "json" ? report::renderJson(*path) : report::renderText(*path), "");
     return written ? kDone : fail(written.error());
@@ -31,11 +31,12 @@ void addCriticalPathCommand(CLI::App& app, int& exitStatus) {
         app.add_subcommand("critical-path", "The chain across ranks that fixes the iteration time");
     command->footer("Example: pleat critical-path demo.pleat --iteration 5");
     struct Arguments {
-        std::string file, format = "text";
+        TraceInput input;
+        std::string format = "text";
         std::int32_t iteration = 0;
     };
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("trace", arguments->file, "A *.pleat file")->required();
+    addTraceInput(*command, arguments->input);
     command->add_option("--format", arguments->format, "text or json")
         ->capture_default_str()
         ->check(CLI::IsMember({"text", "json"}));
@@ -43,7 +44,7 @@ void addCriticalPathCommand(CLI::App& app, int& exitStatus) {
                                                  "Which; default: the one closest to the median");
     command->callback([arguments, iteration, &exitStatus] {
         exitStatus =
-            run(arguments->file, arguments->format,
+            run(arguments->input, arguments->format,
                 iteration->count() > 0 ? std::optional(arguments->iteration) : std::nullopt);
     });
 }

@@ -13,8 +13,8 @@
 namespace pleat::cli {
 namespace {
 
-int run(const std::string& file, const std::string& format) {
-    const base::Result<trace::Trace> trace = openTrace(file);
+int run(const TraceInput& input, const std::string& format) {
+    const base::Result<trace::Trace> trace = openTrace(input);
     if (!trace) return fail(trace.error());
     const analysis::RunInfo info = analysis::describeRun(*trace);
     const auto written =
@@ -29,15 +29,16 @@ void addInfoCommand(CLI::App& app, int& exitStatus) {
         "info", "What a trace holds: ranks, lanes, events, iterations, schedule");
     command->footer("Example: pleat info demo.pleat");
     struct Arguments {
-        std::string file, format = "text";
+        TraceInput input;
+        std::string format = "text";
     };
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("trace", arguments->file, "A *.pleat file")->required();
+    addTraceInput(*command, arguments->input);
     command->add_option("--format", arguments->format, "text or json")
         ->capture_default_str()
         ->check(CLI::IsMember({"text", "json"}));
     command->callback(
-        [arguments, &exitStatus] { exitStatus = run(arguments->file, arguments->format); });
+        [arguments, &exitStatus] { exitStatus = run(arguments->input, arguments->format); });
 }
 
 }  // namespace pleat::cli

@@ -18,7 +18,7 @@ namespace pleat::cli {
 namespace {
 
 struct Arguments {
-    std::string file;
+    TraceInput input;
     std::string format = "text";
     std::string output;
     std::string iterations;
@@ -51,10 +51,10 @@ base::Result<analysis::AnalysisOptions> options(const std::string& iterations) {
 int run(const Arguments& arguments) {
     const base::Result<analysis::AnalysisOptions> chosen = options(arguments.iterations);
     if (!chosen) return fail(chosen.error());
-    const base::Result<trace::Trace> trace = openTrace(arguments.file);
+    const base::Result<trace::Trace> trace = openTrace(arguments.input);
     if (!trace) return fail(trace.error());
     const base::Result<analysis::RunAnalysis> analysed = analysis::analyseRun(*trace, *chosen);
-    if (!analysed) return fail(analysed.error().within(arguments.file));
+    if (!analysed) return fail(analysed.error().within(arguments.input.name()));
     const auto written = writeText(
         arguments.format == "json" ? report::renderJson(*analysed) : report::renderText(*analysed),
         arguments.output);
@@ -68,7 +68,7 @@ void addReportCommand(CLI::App& app, int& exitStatus) {
         app.add_subcommand("report", "Where the iteration went: the whole analysis");
     command->footer("Example: pleat report demo.pleat --format json -o report.json");
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("trace", arguments->file, "A *.pleat file")->required();
+    addTraceInput(*command, arguments->input);
     command->add_option("--format", arguments->format, "text or json")
         ->capture_default_str()
         ->check(CLI::IsMember({"text", "json"}));

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "cli/command_critical_path.h"
+#include "cli/command_import.h"
 #include "cli/command_info.h"
 #include "cli/command_report.h"
 #include "cli/command_schedule.h"
@@ -84,6 +85,7 @@ int main(int argumentCount, char** arguments) {
 #ifdef PLEAT_WITH_RECORDING
     cli::addRecordCommand(app, exitStatus);
 #endif
+    cli::addImportCommand(app, exitStatus);
     cli::addInfoCommand(app, exitStatus);
     cli::addReportCommand(app, exitStatus);
     cli::addCriticalPathCommand(app, exitStatus);

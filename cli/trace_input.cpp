@@ -2,15 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "annotate/annotate.h"
+#include "importers/import.h"
 #include "store/reader.h"
 
 namespace pleat::cli {
+namespace {
 
-base::Result<trace::Trace> openTrace(const std::filesystem::path& file) {
+namespace fs = std::filesystem;
+
+base::Error usage(std::string message) { return {base::ErrorCode::Usage, std::move(message)}; }
+
+base::Result<importers::ImportOptions> importOptions(const TraceInput& input,
+                                                     const std::vector<fs::path>& files) {
+    importers::ImportOptions options;
+    for (const std::string& given : input.ranks) {
+        const std::size_t equals = given.rfind('=');
+        std::int32_t number = -1;
+        const char* first =
+            given.data() + (equals == std::string::npos ? given.size() : equals + 1);
+        const auto [end, error] = std::from_chars(first, given.data() + given.size(), number);
+        if (error != std::errc() || end != given.data() + given.size() || number < 0) {
+            return usage(fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3", given));
+        }
+        const fs::path file = given.substr(0, equals);
+        if (std::find(files.begin(), files.end(), file) == files.end())
+            return usage(
+                fmt::format("--rank {}: {} is not among the files to read", given, file.string()));
+        options.ranks[file] = number;
+    }
+    return options;
+}
+
+base::Result<trace::Trace> openRecording(const fs::path& file) {
     base::Result<store::LoadedTrace> loaded = store::load(file);
     if (!loaded) return loaded.error();
     if (!loaded->finished) {
@@ -21,6 +51,46 @@ base::Result<trace::Trace> openTrace(const std::filesystem::path& file) {
     }
     if (loaded->annotated) return std::move(loaded->trace);
     return annotate::annotate(loaded->trace);
+}
+
+}  // namespace
+
+std::string TraceInput::name() const {
+    if (files.size() == 1) return files.front();
+    return fmt::format("{} and {} more", files.front(), files.size() - 1);
+}
+
+void addTraceInput(CLI::App& command, TraceInput& input) {
+    command
+        .add_option(
+            "trace", input.files,
+            "A *.pleat file; or files of PyTorch's profiler, Chrome's trace format or Nsight "
+            "Systems (SQLite), or a folder of them")
+        ->required();
+    command.add_option("--rank", input.ranks, "FILE=N: this file is rank N")
+        ->allow_extra_args(false);
+}
+
+base::Result<trace::Trace> openTrace(const TraceInput& input) {
+    const std::vector<fs::path> given(input.files.begin(), input.files.end());
+    const auto files = importers::traceFiles(given);
+    if (!files) return files.error();
+    const auto options = importOptions(input, *files);
+    if (!options) return options.error();
+    const auto isRecording = [](const fs::path& file) { return store::isPleatFile(file); };
+    const auto recordings = std::count_if(files->begin(), files->end(), isRecording);
+    if (recordings > 0 && files->size() > 1) {
+        return base::Error{
+            base::ErrorCode::Input,
+            fmt::format("{}: is a recording of Pleat's, which holds all its ranks; "
+                        "it cannot be read together with other files",
+                        std::find_if(files->begin(), files->end(), isRecording)->string())};
+    }
+    const bool ours = recordings > 0 || files->front().extension() == ".pleat";
+    if (ours) return openRecording(files->front());
+    const base::Result<trace::Trace> imported = importers::importTraces(*files, *options);
+    if (!imported) return imported.error();
+    return annotate::annotate(*imported);
 }
 
 }  // namespace pleat::cli

@@ -1,15 +1,29 @@
-// How every command opens TRACE: reads the file and annotates it where the recording did not get to
-// it.
+// How every command opens TRACE: a recording of ours, or files of other tools (analyzer/importers);
+// annotated where that was not done before.
 #pragma once
 
-#include <filesystem>
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/trace.h"
 
 namespace pleat::cli {
 
-// Warns on stderr when the recording is still running or was interrupted.
-[[nodiscard]] base::Result<trace::Trace> openTrace(const std::filesystem::path& file);
+struct TraceInput {
+    std::vector<std::string> files;
+    std::vector<std::string> ranks;  // "FILE=N"
+    std::string rules;               // JSON file: what names mean (docs/importing.md)
+
+    // For words: the one file, or "a.json and 7 more".
+    [[nodiscard]] std::string name() const;
+};
+
+// TRACE… and the options that say how to read it.
+void addTraceInput(CLI::App& command, TraceInput& input);
+
+// Warns on stderr when a recording is still running or was interrupted.
+[[nodiscard]] base::Result<trace::Trace> openTrace(const TraceInput& input);
 
 }  // namespace pleat::cli

@@ -18,11 +18,11 @@ namespace {
 // range around it, which is linear for any real nesting. Anything else runs out of moves and is
 // sorted in O(n log n).
 template <class Before>
-void sortLane(std::span<std::uint32_t> order, Before before) {
+void sortLane(std::span<EventId> order, Before before) {
     std::size_t movesLeft = 16 * order.size();
     for (std::size_t i = 1; i < order.size(); ++i) {
         if (!before(order[i], order[i - 1])) continue;
-        const std::uint32_t event = order[i];
+        const EventId event = order[i];
         std::size_t to = i;
         while (to > 0 && before(event, order[to - 1]) && movesLeft > 0) {
             order[to] = order[to - 1];
@@ -44,11 +44,13 @@ std::vector<std::uint32_t> laneStarts(const std::vector<LaneId>& laneOfEvent, st
 
 // Positions of the events in the order the trace promises; ties keep the order of adding. Works on
 // positions alone: a copy of the keys would double the memory of a large trace.
-std::vector<std::uint32_t> sortedOrder(const EventColumns& columns) {
-    std::vector<std::uint32_t> order(columns.lane.size());
+std::vector<EventId> sortedOrder(const EventColumns& columns) {
+    std::vector<EventId> order(columns.lane.size());
     std::vector<std::uint32_t> next(columns.firstOfLane);
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[next[columns.lane[i].index()]++] = i;
-    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[next[columns.lane[i].index()]++] = EventId::at(i);
+    const auto before = [&](EventId first, EventId second) {
+        const std::size_t a = first.index(), b = second.index();
         if (columns.startNs[a] != columns.startNs[b])
             return columns.startNs[a] < columns.startNs[b];
         if (columns.durationNs[a] != columns.durationNs[b])
@@ -64,16 +66,15 @@ std::vector<std::uint32_t> sortedOrder(const EventColumns& columns) {
 
 // Puts a column in the given order, cycle by cycle in place: fresh memory is what costs here.
 template <class T>
-void reorder(std::vector<T>& column, const std::vector<std::uint32_t>& order,
-             std::vector<bool>& done) {
+void reorder(std::vector<T>& column, const std::vector<EventId>& order, std::vector<bool>& done) {
     if (column.empty()) return;
     done.assign(order.size(), false);
     for (std::size_t first = 0; first < order.size(); ++first) {
         if (done[first]) continue;
         const T kept = column[first];
         std::size_t to = first;
-        for (; order[to] != first; to = order[to]) {
-            column[to] = column[order[to]];
+        for (; order[to].index() != first; to = order[to].index()) {
+            column[to] = column[order[to].index()];
             done[to] = true;
         }
         column[to] = kept;
@@ -81,7 +82,7 @@ void reorder(std::vector<T>& column, const std::vector<std::uint32_t>& order,
     }
 }
 
-void reorderColumns(EventColumns& columns, const std::vector<std::uint32_t>& order) {
+void reorderColumns(EventColumns& columns, const std::vector<EventId>& order) {
     std::vector<bool> done;
     reorder(columns.startNs, order, done);
     reorder(columns.durationNs, order, done);
@@ -92,6 +93,35 @@ void reorderColumns(EventColumns& columns, const std::vector<std::uint32_t>& ord
     reorder(columns.lane, order, done);
     reorder(columns.kind, order, done);
     reorder(columns.flag, order, done);
+}
+
+// From "which event comes here" to "where did this event go", in place.
+void invert(std::vector<EventId>& order) {
+    std::vector<bool> done(order.size(), false);
+    for (std::size_t first = 0; first < order.size(); ++first) {
+        std::size_t at = first;
+        EventId here = order[at];
+        while (!done[at]) {
+            const std::size_t next = here.index();
+            done[at] = true;
+            here = order[next];
+            order[next] = EventId::at(at);
+            at = next;
+        }
+    }
+}
+
+// The event of a lane that lasts at `time` and began last; invalid without one.
+EventId innermost(const EventColumns& columns, LaneId lane, base::TraceTime time) {
+    const auto begin = columns.startNs.begin() + columns.firstOfLane[lane.index()];
+    const auto end = columns.startNs.begin() + columns.firstOfLane[lane.index() + 1];
+    constexpr int kLongestSearch = 64;  // events that ended before; deeper nesting is not met
+    auto event = std::upper_bound(begin, end, time.ns);
+    for (int i = 0; event != begin && i < kLongestSearch; ++i) {
+        const auto at = static_cast<std::size_t>(--event - columns.startNs.begin());
+        if (columns.startNs[at] + columns.durationNs[at] >= time.ns) return EventId::at(at);
+    }
+    return {};
 }
 
 }  // namespace
@@ -157,31 +187,84 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     m_columns.arguments.push_back(offset);
 }
 
+Event TraceBuilder::event(std::size_t added) const {
+    const base::TraceTime start{m_columns.startNs[added]};
+    return {m_columns.lane[added],   m_columns.name[added],
+            m_columns.domain[added], m_columns.kind[added],
+            m_columns.flag[added],   {start, start + base::Duration{m_columns.durationNs[added]}}};
+}
+
 void TraceBuilder::addDependency(std::size_t fromAdded, std::size_t toAdded, DependencyKind kind) {
     assert(fromAdded < eventCount() && toAdded < eventCount());
     m_columns.dependencies.push_back({EventId::at(fromAdded), EventId::at(toAdded), kind});
 }
 
+void TraceBuilder::shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by) {
+    for (std::size_t i = fromAdded; i < eventCount(); ++i) m_columns.startNs[i] += by.ns;
+    for (std::size_t i = fromFlow; i < m_flows.size(); ++i) {
+        m_flows[i].fromTime = m_flows[i].fromTime + by;
+        m_flows[i].toTime = m_flows[i].toTime + by;
+    }
+}
+
+void TraceBuilder::removeEvents(const std::vector<std::size_t>& added) {
+    if (added.empty()) return;
+    const auto compact = [&](auto& column) {
+        if (column.empty()) return;
+        std::size_t to = added.front(), next = 0;
+        for (std::size_t from = to; from < column.size(); ++from) {
+            if (next < added.size() && added[next] == from) {
+                ++next;
+            } else {
+                column[to++] = column[from];
+            }
+        }
+        column.resize(to);
+    };
+    compact(m_columns.lane);
+    compact(m_columns.name);
+    compact(m_columns.domain);
+    compact(m_columns.kind);
+    compact(m_columns.flag);
+    compact(m_columns.startNs);
+    compact(m_columns.durationNs);
+    compact(m_columns.arguments);
+    compact(m_columns.sourceRow);
+}
+
+base::TraceTime TraceBuilder::earliest() const {
+    const auto first = std::min_element(m_columns.startNs.begin(), m_columns.startNs.end());
+    return {first == m_columns.startNs.end() ? 0 : *first};
+}
+
 TraceBuilder::Built TraceBuilder::build() && {
     m_columns.firstOfLane = laneStarts(m_columns.lane, m_lanes.size());
-    const std::vector<std::uint32_t> order = sortedOrder(m_columns);
+    std::vector<EventId> order = sortedOrder(m_columns);
     if (!std::is_sorted(order.begin(), order.end())) reorderColumns(m_columns, order);
-
-    std::vector<EventId> idOfAdded(order.size());
-    for (std::size_t position = 0; position < order.size(); ++position) {
-        idOfAdded[order[position]] = EventId::at(position);
-    }
-    std::vector<Dependency>& dependencies = m_columns.dependencies;
-    for (Dependency& dependency : dependencies) {
+    invert(order);
+    const std::vector<EventId>& idOfAdded = order;
+    for (Dependency& dependency : m_columns.dependencies) {
         dependency.from = idOfAdded[dependency.from.index()];
         dependency.to = idOfAdded[dependency.to.index()];
     }
-    std::sort(dependencies.begin(), dependencies.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
-    });
+    for (const Flow& flow : m_flows) {
+        const EventId from = innermost(m_columns, flow.fromLane, flow.fromTime);
+        const EventId to = innermost(m_columns, flow.toLane, flow.toTime);
+        if (from.valid() && to.valid()) {
+            m_columns.dependencies.push_back({from, to, DependencyKind::Flow});
+        } else {
+            m_diagnostics.add(base::Severity::Info, "flow_without_event",
+                              fmt::format("an arrow from {} ns to {} ns has no event at an end",
+                                          flow.fromTime.ns, flow.toTime.ns));
+        }
+    }
+    std::sort(m_columns.dependencies.begin(), m_columns.dependencies.end(),
+              [](const auto& a, const auto& b) {
+                  return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
+              });
     return {Trace(std::make_shared<const EventColumns>(std::move(m_columns)), std::move(m_ranks),
                   std::move(m_lanes), Annotations{}, std::move(m_diagnostics)),
-            std::move(idOfAdded)};
+            std::move(order)};
 }
 
 }  // namespace pleat::trace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostics.h"
 #include "base/string_pool.h"
@@ -26,7 +27,27 @@ class TraceBuilder {
     void addEvent(const Event& event, std::string_view arguments = {}, std::uint32_t sourceRow = 0);
     // Events are counted in order of adding, from 0.
     [[nodiscard]] std::size_t eventCount() const { return m_columns.lane.size(); }
+    [[nodiscard]] Event event(std::size_t added) const;
+    [[nodiscard]] std::string_view text(base::StringId id) const {
+        return m_columns.strings.text(id);
+    }
     void addDependency(std::size_t fromAdded, std::size_t toAdded, DependencyKind kind);
+    // An arrow between two moments: from the innermost event of one lane at that moment to that of
+    // another. One without an event at an end is left out and counted ("flow_without_event").
+    struct Flow {
+        LaneId fromLane;
+        base::TraceTime fromTime;
+        LaneId toLane;
+        base::TraceTime toTime;
+    };
+    void addFlow(const Flow& flow) { m_flows.push_back(flow); }
+    // Moves the events added from `fromAdded` on, and flows added from `fromFlow` on, in time.
+    void shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by);
+    [[nodiscard]] std::size_t flowCount() const { return m_flows.size(); }
+    // Takes events out again, before any dependency on them was added. `added` ascends.
+    void removeEvents(const std::vector<std::size_t>& added);
+    // The start of the earliest event; 0 without events.
+    [[nodiscard]] base::TraceTime earliest() const;
     base::Diagnostics& diagnostics() { return m_diagnostics; }
 
     // The trace, and for every added event (in order of adding) its id in it. The builder is spent.
@@ -40,6 +61,7 @@ class TraceBuilder {
     EventColumns m_columns;
     base::IdVector<RankTag, Rank> m_ranks;
     base::IdVector<LaneTag, Lane> m_lanes;
+    std::vector<Flow> m_flows;
     base::Diagnostics m_diagnostics;
 };
 

@@ -41,8 +41,12 @@ TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
     std::ofstream(text) << "not a trace";
     for (const char* command : {"info", "report", "critical-path", "sql"}) {
         expectOneLine(run({command, "/nonexistent.pleat"}), 3, "/nonexistent.pleat: no such file");
-        expectOneLine(run({command, text}), 3, "is not a Pleat trace");
+        const bool imports = std::string(command) != "sql";
+        expectOneLine(run({command, text}), 3, imports ? "is no trace" : "is not a Pleat trace");
     }
+    expectOneLine(run({"info", "/nonexistent.json"}), 3, "/nonexistent.json: cannot be opened");
+    expectOneLine(run({"info", text, "--rank", "x=3"}), 2, "not among the files");
+    expectOneLine(run({"info", text, "--rank", text}), 2, "expected FILE=N");
     expectOneLine(run({"schedule", "show", "--file", "/nonexistent.csv"}), 3, "cannot be read");
 }
 
@@ -58,6 +62,7 @@ TEST(CommandLine, AnInvalidScheduleIsTheAnswerNo) {
 TEST(CommandLine, EveryHelpShowsAnExample) {
     for (const std::vector<std::string>& command : {std::vector<std::string>{},
                                                     {"info"},
+                                                    {"import"},
                                                     {"report"},
                                                     {"critical-path"},
                                                     {"sql"},

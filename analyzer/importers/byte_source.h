@@ -1,0 +1,32 @@
+// The bytes of a trace file, unpacked while they are read: plain, gzip or zstd, told apart by their
+// first bytes. Memory does not depend on the size of the file. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace pleat::importers {
+
+class ByteSource {
+  public:
+    // Io error naming the file where it cannot be opened or is no file.
+    [[nodiscard]] static base::Result<std::unique_ptr<ByteSource>> open(
+        const std::filesystem::path& file);
+    virtual ~ByteSource() = default;
+
+    // Fills `buffer` as far as there are bytes and says how many; fewer than its size only at the
+    // end. A packed file that is cut or damaged ends where it cannot be unpacked any more; damage()
+    // then says so.
+    [[nodiscard]] virtual std::size_t read(std::span<char> buffer) = 0;
+    [[nodiscard]] const std::string& damage() const { return m_damage; }
+
+  protected:
+    std::string m_damage;
+};
+
+}  // namespace pleat::importers

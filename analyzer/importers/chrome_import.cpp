@@ -1,0 +1,333 @@
+#include "importers/chrome_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "importers/chrome_metadata.h"
+#include "importers/event_stream.h"
+#include "importers/kept_arguments.h"
+#include "importers/launches.h"
+#include "importers/open_ranges.h"
+#include "trace/categories.h"
+
+namespace pleat::importers {
+namespace {
+
+using base::Severity;
+using trace::LaneId;
+
+class ChromeImporter {
+  public:
+    ChromeImporter(trace::TraceBuilder& builder)
+        : m_builder(builder),
+          m_firstEvent(builder.eventCount()),
+          m_firstFlow(builder.flowCount()),
+          m_file{builder.addRank({}), -1, false},
+          m_ranges(builder),
+          m_launches(builder) {}
+
+    base::Result<ChromeFile> run(ByteSource& source, unsigned threads) && {
+        const auto read =
+            readEvents(source, threads, [this](const EventBatch& batch) { add(batch); });
+        if (!read) return read.error();
+        if (!source.damage().empty()) note(Severity::DataLoss, "damaged_file", source.damage());
+        if (!read->listEnded) {
+            note(Severity::DataLoss, "truncated",
+                 fmt::format("the file ends within its list of events, at byte {}", read->bytes));
+        }
+        if (const auto usable = checkUsable(); !usable) return usable.error();
+        m_ranges.finish();
+        matchFlows();
+        m_launches.finish();
+        const FileMetadata metadata = readMetadata(*read, m_builder.diagnostics());
+        m_builder.shift(m_firstEvent, m_firstFlow, metadata.baseTime);
+        settle(metadata);
+        return m_file;
+    }
+
+  private:
+    // The batch's own numbers of texts and lanes, as the trace knows them.
+    struct Known {
+        std::vector<base::StringId> texts;
+        std::unordered_map<std::uint64_t, LaneId> lanes;
+        std::vector<int> device;  // by category text: 1 on a device, 0 not, -1 not asked yet
+        std::vector<base::StringId> categories;
+    };
+
+    void add(const EventBatch& batch) {
+        m_batch = &batch;
+        m_known.texts.assign(batch.texts.size(), {});
+        m_known.categories.assign(batch.texts.size(), {});
+        m_known.device.assign(batch.texts.size(), -1);
+        m_known.lanes.clear();
+        m_builder.diagnostics().add(batch.diagnostics);
+        for (const ChromeEvent& event : batch.events) add(event);
+    }
+
+    void add(const ChromeEvent& event) {
+        ++m_seen;
+        switch (event.phase) {
+            case 'X':
+                return addComplete(event);
+            case 'B':
+            case 'E':
+            case 'b':
+            case 'e':
+            case 'S':
+            case 'F':
+                return addHalf(event);
+            case 'i':
+            case 'I':
+            case 'R':
+            case 'n':
+            case 'T':
+            case 'p':
+                return addMark(event);
+            case 's':
+            case 't':
+            case 'f':
+                return addFlowEnd(event);
+            case 'M':
+                return m_metadata.push_back(
+                    {std::string(text(event.name)), std::string(text(event.pid)),
+                     std::string(text(event.tid)), std::string(arguments(event))});
+            default:
+                return addOther(event);
+        }
+    }
+
+    void addComplete(const ChromeEvent& event) {
+        if (!event.hasStart) return unreadableTime(event);
+        const bool onDevice = isDevice(event);
+        const std::string_view category = text(event.category);
+        if (onDevice && trace::categories::isDeviceWork(canonicalCategory(category)) &&
+            ((event.startNs == 0 && event.durationNs == 0) || event.durationNs < 0)) {
+            return note(Severity::DataLoss, "untimed_device_work",
+                        fmt::format("\"{}\" has start {} ns and duration {} ns; its times were not "
+                                    "recorded, so it is left out",
+                                    text(event.name), event.startNs, event.durationNs));
+        }
+        if (!event.hasDuration) {
+            return note(Severity::DataLoss, "unreadable_time",
+                        fmt::format("\"{}\" at {} ns has no duration that can be read; left out",
+                                    text(event.name), event.startNs));
+        }
+        m_lastNs = std::max(m_lastNs, event.startNs + std::max<std::int64_t>(event.durationNs, 0));
+        const LaneId lane = laneOf(event, onDevice);
+        const std::size_t added = m_builder.eventCount();
+        m_builder.addEvent({lane, global(event.name), category_(event), trace::EventKind::Range,
+                            trace::EventFlag::None, spanOf(event)},
+                           arguments(event));
+        if (event.correlation == 0 && !onDevice) return;
+        if (!onDevice) {
+            m_launches.addCall(event.correlation, added);
+        } else if (trace::categories::isDeviceWork(canonicalCategory(category))) {
+            m_launches.addWork(event.correlation, added);
+        }
+    }
+
+    static base::Interval spanOf(const ChromeEvent& event) {
+        const base::TraceTime start{event.startNs};
+        return {start, {event.startNs + event.durationNs}};
+    }
+
+    void addHalf(const ChromeEvent& event) {
+        if (!event.hasStart) return unreadableTime(event);
+        m_lastNs = std::max(m_lastNs, event.startNs);
+        const bool begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
+        const bool stacked = event.phase == 'B' || event.phase == 'E';
+        HalfRange half;
+        half.lane = stacked ? laneOf(event, isDevice(event)) : asyncLane(event);
+        half.time = {event.startNs};
+        half.begins = begins;
+        half.name = global(event.name);
+        half.domain = category_(event);
+        if (!stacked) half.id = base::StringId(global(event.id));
+        half.arguments = arguments(event);
+        m_ranges.add(std::move(half));
+    }
+
+    void addMark(const ChromeEvent& event) {
+        if (!event.hasStart) return unreadableTime(event);
+        m_builder.addEvent({laneOf(event, isDevice(event)),
+                            global(event.name),
+                            category_(event),
+                            trace::EventKind::Mark,
+                            trace::EventFlag::None,
+                            {{event.startNs}, {event.startNs}}},
+                           arguments(event));
+    }
+
+    void addFlowEnd(const ChromeEvent& event) {
+        const std::string_view category = text(event.category);
+        // From a host call to its work: the correlation id says it too, and for every kernel.
+        if (category == "ac2g" || category == "async_cpu_to_gpu") return;
+        if (!event.hasStart) return unreadableTime(event);
+        if (event.id == kNoText)
+            return note(Severity::Info, "flow_without_id", std::string(text(event.name)));
+        m_flowEnds.push_back({m_builder.intern(fmt::format("{}:{}", category, text(event.id))),
+                              laneOf(event, false), event.startNs, event.phase != 'f'});
+    }
+
+    void addOther(const ChromeEvent& event) {
+        static constexpr std::string_view kUnderstood = "CPONDvVc(),";
+        if (event.phase == '\0') {
+            return note(Severity::DataLoss, "event_without_phase",
+                        fmt::format("\"{}\" does not say what it is (ph)", text(event.name)));
+        }
+        const bool known = kUnderstood.find(event.phase) != std::string_view::npos;
+        note(known ? Severity::Info : Severity::DataLoss,
+             known ? "phase_not_kept" : "unknown_phase",
+             fmt::format(
+                 "\"{}\" has the phase {}, which is not kept", text(event.name),
+                 event.phase == 'C' ? std::string("C (a counter)") : std::string(1, event.phase)));
+    }
+
+    void unreadableTime(const ChromeEvent& event) {
+        ++m_timeless;
+        note(Severity::DataLoss, "unreadable_time",
+             fmt::format("\"{}\" has no time that can be read; left out", text(event.name)));
+    }
+
+    // An arrow from each start or step to the next step or end of the same id, in order of time.
+    void matchFlows() {
+        std::stable_sort(m_flowEnds.begin(), m_flowEnds.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.id, a.timeNs) < std::pair(b.id, b.timeNs);
+        });
+        for (std::size_t i = 0; i < m_flowEnds.size(); ++i) {
+            const bool goesOn =
+                i + 1 < m_flowEnds.size() && m_flowEnds[i + 1].id == m_flowEnds[i].id;
+            const bool came = i > 0 && m_flowEnds[i - 1].id == m_flowEnds[i].id;
+            if (!goesOn && !came) {
+                note(Severity::Info, "half_flow",
+                     fmt::format("the flow at {} ns has one end only", m_flowEnds[i].timeNs));
+            }
+            if (!goesOn || !m_flowEnds[i].goesOn) continue;
+            m_builder.addFlow({m_flowEnds[i].lane,
+                               {m_flowEnds[i].timeNs},
+                               m_flowEnds[i + 1].lane,
+                               {m_flowEnds[i + 1].timeNs}});
+        }
+    }
+
+    base::Result<void> checkUsable() const {
+        if (m_builder.eventCount() > m_firstEvent || m_ranges.any()) return {};
+        const base::Diagnostic* relative = m_builder.diagnostics().find("relative_time");
+        if (relative != nullptr && m_timeless > 0) {
+            return base::Error{base::ErrorCode::Input,
+                               "its events have rel_ts but no ts, pid and tid: where they lie in "
+                               "time is not in the file; write absolute times"};
+        }
+        return base::Error{
+            base::ErrorCode::Input,
+            fmt::format("holds no trace events: none of {} objects in its list could be read as "
+                        "one with a phase (ph) and a time (ts)",
+                        m_seen)};
+    }
+
+    void settle(const FileMetadata& metadata) {
+        m_file.worldSize = metadata.worldSize;
+        m_file.absoluteTime = metadata.baseTime.ns != 0 || m_lastNs > kYear2000Ns;
+        LaneOwners owners{m_builder, m_file.firstRank, m_laneNames, m_profiler};
+        owners.settle(metadata, m_metadata);
+    }
+
+    bool isDevice(const ChromeEvent& event) {
+        if (event.category == kNoText) return false;
+        int& known = m_known.device[event.category];
+        if (known < 0) {
+            known = isDeviceCategory(text(event.category)) ? 1 : 0;
+            m_profiler = m_profiler || isProfilerCategory(text(event.category));
+        }
+        return known == 1;
+    }
+
+    LaneId laneOf(const ChromeEvent& event, bool onDevice) {
+        const std::uint64_t key = (std::uint64_t{event.pid + 1} << 32) |
+                                  (std::uint64_t{event.tid + 1} << 1) | (onDevice ? 1 : 0);
+        const auto [known, isNew] = m_known.lanes.try_emplace(key);
+        if (isNew) known->second = lane({text(event.pid), text(event.tid), onDevice});
+        return known->second;
+    }
+
+    LaneId asyncLane(const ChromeEvent& event) {
+        const std::string name = fmt::format("async {}", text(event.category));
+        return lane({text(event.pid), name, false});
+    }
+
+    LaneId lane(const LaneKey& key) {
+        const auto [known, isNew] = m_lanes.try_emplace(
+            std::tuple(std::string(key.pid), std::string(key.tid), key.onDevice));
+        if (!isNew) return known->second;
+        known->second = m_builder.addLane(
+            {m_file.firstRank,
+             key.onDevice ? trace::LaneKind::DeviceStream : trace::LaneKind::HostThread,
+             numberIn(key.tid).value_or(0),
+             {}});
+        m_laneNames.push_back(
+            {known->second, std::string(key.pid), std::string(key.tid), key.onDevice});
+        return known->second;
+    }
+
+    [[nodiscard]] std::string_view text(std::uint32_t number) const {
+        return number == kNoText ? std::string_view() : m_batch->texts.text(number);
+    }
+    [[nodiscard]] std::string_view arguments(const ChromeEvent& event) const {
+        return std::string_view(m_batch->argumentText).substr(event.arguments, event.argumentBytes);
+    }
+    base::StringId global(std::uint32_t number) {
+        if (number == kNoText) return m_builder.intern("");
+        base::StringId& known = m_known.texts[number];
+        if (!known.valid()) known = m_builder.intern(text(number));
+        return known;
+    }
+    base::StringId category_(const ChromeEvent& event) {
+        if (event.category == kNoText) return {};
+        base::StringId& known = m_known.categories[event.category];
+        if (!known.valid()) known = m_builder.intern(canonicalCategory(text(event.category)));
+        return known;
+    }
+    void note(Severity severity, std::string_view code, std::string_view example) {
+        m_builder.diagnostics().add(severity, code, example);
+    }
+
+    static constexpr std::int64_t kYear2000Ns = 946'684'800'000'000'000;
+
+    struct FlowEnd {
+        base::StringId id;
+        LaneId lane;
+        std::int64_t timeNs;
+        bool goesOn;
+    };
+
+    trace::TraceBuilder& m_builder;
+    const std::size_t m_firstEvent, m_firstFlow;
+    ChromeFile m_file;
+    OpenRanges m_ranges;
+    Launches m_launches;
+    const EventBatch* m_batch = nullptr;
+    Known m_known;
+    std::map<std::tuple<std::string, std::string, bool>, LaneId> m_lanes;
+    std::vector<NamedLane> m_laneNames;
+    std::vector<MetadataEvent> m_metadata;
+    std::vector<FlowEnd> m_flowEnds;
+    std::int64_t m_lastNs = 0;
+    std::size_t m_seen = 0, m_timeless = 0;
+    bool m_profiler = false;  // written by PyTorch's profiler
+};
+
+}  // namespace
+
+base::Result<ChromeFile> importChrome(ByteSource& source, unsigned threads,
+                                      trace::TraceBuilder& builder) {
+    return ChromeImporter(builder).run(source, threads);
+}
+
+}  // namespace pleat::importers

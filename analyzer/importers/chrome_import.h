@@ -1,0 +1,28 @@
+// Chrome's trace event format in all its dialects: PyTorch's profiler (Kineto), ndtimeline,
+// Megatron-style dumps, anything that Perfetto or chrome://tracing open. Source: the Trace Event
+// Format document; facts about writers in docs/formats.md.
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "importers/byte_source.h"
+#include "trace/trace_builder.h"
+
+namespace pleat::importers {
+
+// What one file says about who recorded it.
+struct ChromeFile {
+    trace::RankId firstRank;      // the ranks it added are this one and those that follow
+    std::int32_t worldSize = -1;  // as it says
+    bool absoluteTime = false;    // Unix time; else nothing relates it to other files' clocks
+};
+
+// Adds a file's ranks, lanes and events to the builder. A file of PyTorch's profiler is one rank;
+// in others every process is one, or every "PP rank …, TP rank …" where threads are named so
+// (ndtimeline). Whatever was repaired, dropped or guessed is a diagnostic of the builder. Input
+// error where there is nothing to read.
+[[nodiscard]] base::Result<ChromeFile> importChrome(ByteSource& source, unsigned threads,
+                                                    trace::TraceBuilder& builder);
+
+}  // namespace pleat::importers

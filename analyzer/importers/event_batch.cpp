@@ -1,0 +1,50 @@
+#include "importers/event_batch.h"
+
+#include <cstring>
+#include <functional>
+
+namespace pleat::importers {
+
+std::uint32_t LocalTexts::intern(std::string_view text) {
+    if (2 * (m_places.size() + 1) > m_slots.size()) grow();
+    const auto hash = static_cast<std::uint32_t>(std::hash<std::string_view>()(text));
+    const std::size_t mask = m_slots.size() - 1;
+    for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+        if (m_slots[slot] == 0) {
+            m_places.push_back({static_cast<std::uint32_t>(m_characters.size()),
+                                static_cast<std::uint32_t>(text.size()), hash});
+            m_characters.append(text);
+            m_slots[slot] = static_cast<std::uint32_t>(m_places.size());
+            return m_slots[slot] - 1;
+        }
+        const std::uint32_t number = m_slots[slot] - 1;
+        if (m_places[number].hash == hash && this->text(number) == text) return number;
+    }
+}
+
+void LocalTexts::grow() {
+    m_slots.assign(m_slots.empty() ? 256 : 2 * m_slots.size(), 0);
+    const std::size_t mask = m_slots.size() - 1;
+    for (std::uint32_t number = 0; number < m_places.size(); ++number) {
+        std::size_t slot = m_places[number].hash & mask;
+        while (m_slots[slot] != 0) slot = (slot + 1) & mask;
+        m_slots[slot] = number + 1;
+    }
+}
+
+void LocalTexts::clear() {
+    m_characters.clear();
+    m_places.clear();
+    std::fill(m_slots.begin(), m_slots.end(), 0);
+}
+
+void EventBatch::clear() {
+    events.clear();
+    texts.clear();
+    argumentText.clear();
+    diagnostics = {};
+    consumed = 0;
+    listEnded = false;
+}
+
+}  // namespace pleat::importers

@@ -1,0 +1,297 @@
+#include "importers/event_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "importers/event_decoder.h"
+#include "importers/event_text.h"
+
+namespace pleat::importers {
+namespace {
+
+constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::size_t kLookAhead = 64 * 1024;
+constexpr std::size_t kMaximumHead = 16 << 20;
+constexpr std::size_t kMaximumTail = 4 << 20;
+
+base::Error noList(std::string_view what) {
+    return {base::ErrorCode::Input, fmt::format("holds no trace events: {}", what)};
+}
+
+// One past the end of the value that begins at `at`; kNowhere when the text ends before.
+std::size_t valueEnd(std::string_view text, std::size_t at) {
+    int depth = 0;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '"') {
+            for (++at; at < text.size() && text[at] != '"'; ++at) {
+                if (text[at] == '\\') ++at;
+            }
+            if (at >= text.size()) return kNowhere;
+            if (depth == 0) return at + 1;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            if (depth == 0) return at;
+            if (--depth == 0) return at + 1;
+        } else if (c == ',' && depth == 0) {
+            return at;
+        }
+    }
+    return kNowhere;
+}
+
+// Where the list of events begins (behind its "["): a place, "read more", or an error.
+struct Place {
+    std::size_t begin = 0;
+    bool more = false;
+};
+
+base::Result<Place> findList(std::string_view text) {
+    const Place more{0, true};
+    std::size_t at = skipSpace(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+    if (at >= text.size()) return more;
+    if (text[at] == '[') {
+        const std::size_t first = skipSpace(text, at + 1);
+        if (first >= text.size()) return more;
+        if (text[first] != '{' && text[first] != ']') {
+            return noList(
+                "it is a JSON array, but not of objects (a PyTorch memory timeline looks so)");
+        }
+        return Place{at + 1};
+    }
+    if (text[at] != '{') {
+        return base::Error{base::ErrorCode::Input,
+                           "is no trace: neither a recording of Pleat's nor JSON (plain, gzip or "
+                           "zstd) nor an export of Nsight Systems (SQLite)"};
+    }
+    for (at = skipSpace(text, at + 1); at < text.size() && text[at] == '"';) {
+        const std::size_t keyEnd = valueEnd(text, at);
+        if (keyEnd == kNowhere) return more;
+        const std::string_view key = text.substr(at + 1, keyEnd - at - 2);
+        at = skipSpace(text, keyEnd);
+        if (at >= text.size()) return more;
+        if (text[at] != ':') return noList(fmt::format("it is no JSON (at byte {})", at));
+        at = skipSpace(text, at + 1);
+        if (at >= text.size()) return more;
+        if (key == "traceEvents" && text[at] == '[') return Place{at + 1};
+        at = valueEnd(text, at);
+        if (at == kNowhere) return more;
+        at = skipSpace(text, at);
+        if (at < text.size() && text[at] == ',') at = skipSpace(text, at + 1);
+    }
+    if (at >= text.size()) return more;
+    if (text[at] == '}') return noList("it is a JSON object without \"traceEvents\"");
+    return noList(fmt::format("it is no JSON (at byte {})", at));
+}
+
+struct Piece {
+    std::string text;
+    std::uint64_t offset = 0;
+    bool last = false;
+    bool queued = false;   // for the workers; else decoded already
+    bool decoded = false;  // by them; guarded by Workers::m_mutex
+    EventBatch batch;
+};
+
+// Threads that decode pieces.
+class Workers {
+  public:
+    explicit Workers(unsigned threads) {
+        for (unsigned i = 0; i < threads; ++i) {
+            m_threads.emplace_back([this](const std::stop_token& stop) { work(stop); });
+        }
+    }
+    void add(Piece& piece) {
+        {
+            const std::scoped_lock lock(m_mutex);
+            piece.decoded = false;
+            m_waiting.push_back(&piece);
+        }
+        m_added.notify_one();
+    }
+    void waitFor(Piece& piece) {
+        std::unique_lock lock(m_mutex);
+        m_done.wait(lock, [&] { return piece.decoded; });
+    }
+
+  private:
+    void work(const std::stop_token& stop) {
+        EventDecoder decoder;
+        for (;;) {
+            Piece* piece = nullptr;
+            {
+                std::unique_lock lock(m_mutex);
+                if (!m_added.wait(lock, stop, [&] { return !m_waiting.empty(); })) return;
+                piece = m_waiting.front();
+                m_waiting.pop_front();
+            }
+            decoder.decode(piece->text, piece->offset, piece->last, piece->batch);
+            {
+                const std::scoped_lock lock(m_mutex);
+                piece->decoded = true;
+            }
+            m_done.notify_one();
+        }
+    }
+
+    std::mutex m_mutex;  // guards m_waiting and Piece::decoded
+    std::condition_variable_any m_added, m_done;
+    std::deque<Piece*> m_waiting;
+    std::vector<std::jthread> m_threads;  // last: they end before what they use does
+};
+
+class EventReader {
+  public:
+    EventReader(ByteSource& source, unsigned threads,
+                const std::function<void(const EventBatch&)>& use)
+        : m_source(source), m_threadCount(std::max(threads, 1U)), m_use(use) {}
+
+    base::Result<EventStreamResult> run() && {
+        if (auto found = readHead(); !found) return found.error();
+        while (!m_result.listEnded && cutPiece()) {
+            while (m_inFlight.size() > 2 * m_threadCount && !m_result.listEnded) takeOldest();
+        }
+        while (!m_inFlight.empty()) takeOldest();
+        while (m_result.listEnded && fill(kPieceBytes) > 0) {
+            addToTail(m_text);
+            m_text.clear();
+        }
+        return std::move(m_result);
+    }
+
+  private:
+    // Reads until m_text holds `bytes`; says how many it holds.
+    std::size_t fill(std::size_t bytes) {
+        const std::size_t had = m_text.size();
+        if (had < bytes && !m_ended) {
+            m_text.resize(bytes);
+            const std::size_t count = m_source.read(std::span(m_text).subspan(had));
+            m_ended = count < bytes - had;
+            m_text.resize(had + count);
+            m_result.bytes += count;
+        }
+        return m_text.size();
+    }
+
+    base::Result<void> readHead() {
+        for (std::size_t bytes = kLookAhead;; bytes *= 4) {
+            fill(bytes);
+            const base::Result<Place> place = findList(m_text);
+            if (!place) return place.error();
+            if (!place->more) {
+                m_result.head = m_text.substr(0, place->begin);
+                m_text.erase(0, place->begin);
+                m_offset = place->begin;
+                return {};
+            }
+            if (m_ended) {
+                return noList(m_text.empty() ? "it is empty"
+                                             : "it ends before a list of events begins");
+            }
+            if (bytes > kMaximumHead)
+                return noList(fmt::format("none begins in its first {} MiB", bytes >> 20));
+        }
+    }
+
+    // Cuts the next piece off the front of m_text and gives it to the workers; false at the end.
+    bool cutPiece() {
+        std::size_t cut = kNowhere;
+        for (std::size_t bytes = kPieceBytes + kLookAhead; cut == kNowhere; bytes *= 2) {
+            fill(bytes);
+            if (m_text.size() > kPieceBytes) cut = findEventBoundary(m_text, kPieceBytes);
+            if (m_ended) break;
+        }
+        if (m_text.empty()) return false;
+        std::unique_ptr<Piece> piece = freshPiece();
+        piece->last = cut == kNowhere;
+        piece->offset = m_offset;
+        piece->text.assign(m_text, 0, cut);
+        m_text.erase(0, cut);
+        m_offset += piece->text.size();
+        if (piece->last && m_inFlight.empty()) {
+            piece->queued = false;
+            m_decoder.decode(piece->text, piece->offset, true, piece->batch);  // a small file
+        } else {
+            piece->queued = true;
+            if (!m_workers) m_workers.emplace(m_threadCount);
+            m_workers->add(*piece);
+        }
+        m_inFlight.push_back(std::move(piece));
+        return true;
+    }
+
+    std::unique_ptr<Piece> freshPiece() {
+        if (m_free.empty()) return std::make_unique<Piece>();
+        std::unique_ptr<Piece> piece = std::move(m_free.back());
+        m_free.pop_back();
+        return piece;
+    }
+
+    void takeOldest() {
+        std::unique_ptr<Piece> piece = std::move(m_inFlight.front());
+        m_inFlight.pop_front();
+        if (piece->queued) m_workers->waitFor(*piece);
+        if (m_result.listEnded) {
+            addToTail(piece->text);
+        } else {
+            take(*piece);
+        }
+        m_free.push_back(std::move(piece));
+    }
+
+    void take(Piece& piece) {
+        if (!m_leftOver.empty()) {
+            // The cut before this piece lay inside an event.
+            piece.text.insert(0, m_leftOver);
+            piece.offset -= m_leftOver.size();
+            m_decoder.decode(piece.text, piece.offset, piece.last, piece.batch);
+            m_leftOver.clear();
+        }
+        m_use(piece.batch);
+        const std::string_view rest = std::string_view(piece.text).substr(piece.batch.consumed);
+        if (piece.batch.listEnded) {
+            m_result.listEnded = true;
+            addToTail(rest);
+        } else {
+            m_leftOver = rest;
+        }
+    }
+
+    void addToTail(std::string_view text) {
+        const std::size_t room = kMaximumTail - std::min(kMaximumTail, m_result.tail.size());
+        m_result.tail += text.substr(0, room);
+    }
+
+    ByteSource& m_source;
+    const unsigned m_threadCount;
+    const std::function<void(const EventBatch&)>& m_use;
+    EventStreamResult m_result;
+    EventDecoder m_decoder;      // for what is decoded on this thread
+    std::string m_text;          // read and not yet cut
+    std::uint64_t m_offset = 0;  // of m_text in the unpacked file
+    bool m_ended = false;        // the source has no more
+    std::string m_leftOver;      // of the last piece taken
+    std::deque<std::unique_ptr<Piece>> m_inFlight;
+    std::vector<std::unique_ptr<Piece>> m_free;
+    std::optional<Workers> m_workers;  // last: they end before the pieces do
+};
+
+}  // namespace
+
+base::Result<EventStreamResult> readEvents(ByteSource& source, unsigned threads,
+                                           const std::function<void(const EventBatch&)>& use) {
+    return EventReader(source, threads, use).run();
+}
+
+}  // namespace pleat::importers

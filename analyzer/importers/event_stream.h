@@ -1,0 +1,30 @@
+// A file of trace events as a stream of batches, in the order of the file: read and cut into pieces
+// on the calling thread, decoded on others. Pieces are cut where an event seems to begin, which is
+// nearly always right; where it was not (the place lay inside an event) the piece is decoded again
+// together with what was left of the one before. Memory: a fixed number of pieces, whatever the
+// size of the file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "importers/byte_source.h"
+#include "importers/event_batch.h"
+
+namespace pleat::importers {
+
+struct EventStreamResult {
+    std::string head, tail;  // the file's other members, around the list; at most a few MiB of each
+    bool listEnded = false;  // false: the file ends within the list
+    std::uint64_t bytes = 0;
+};
+
+// Reads all of `source`, calling `use` for every batch. Input error where there is no list of
+// events: neither a JSON array nor an object with the key traceEvents; its text says what there is
+// instead.
+[[nodiscard]] base::Result<EventStreamResult> readEvents(
+    ByteSource& source, unsigned threads, const std::function<void(const EventBatch&)>& use);
+
+}  // namespace pleat::importers

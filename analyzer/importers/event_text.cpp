@@ -1,0 +1,132 @@
+#include "importers/event_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace pleat::importers {
+namespace {
+
+constexpr std::array<std::string_view, 11> kEventKeys = {"ph",  "name", "cat",  "pid", "tid", "ts",
+                                                         "dur", "id",   "args", "bp",  "s"};
+
+bool isSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// Does an event begin at `brace`?
+bool beginsEvent(std::string_view text, std::size_t brace) {
+    const std::size_t quote = skipSpace(text, brace + 1);
+    if (quote >= text.size() || text[quote] != '"') return false;
+    const std::size_t end = text.find('"', quote + 1);
+    if (end == kNowhere || end - quote > 6) return false;
+    const std::string_view key = text.substr(quote + 1, end - quote - 1);
+    if (std::find(kEventKeys.begin(), kEventKeys.end(), key) == kEventKeys.end()) return false;
+    const std::size_t colon = skipSpace(text, end + 1);
+    return colon < text.size() && text[colon] == ':';
+}
+
+// The last character before `at` that is no space; NUL when there is none.
+char charBefore(std::string_view text, std::size_t at) {
+    while (at > 0 && isSpace(text[at - 1])) --at;
+    return at > 0 ? text[at - 1] : '\0';
+}
+
+bool isContinuation(std::string_view text, std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
+// Bytes of the valid UTF-8 sequence that begins at `at`; 0 when there is none.
+std::size_t sequenceLength(std::string_view text, std::size_t at) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4) return 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if (!isContinuation(text, at + i)) return 0;
+    }
+    const auto second = static_cast<unsigned char>(text[at + 1]);
+    const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+    const bool surrogate = lead == 0xED && second > 0x9F;
+    const bool tooLarge = lead == 0xF4 && second > 0x8F;
+    return overlong || surrogate || tooLarge ? 0 : length;
+}
+
+}  // namespace
+
+std::size_t skipSpace(std::string_view text, std::size_t from) {
+    while (from < text.size() && isSpace(text[from])) ++from;
+    return from;
+}
+
+std::size_t findEventStart(std::string_view text, std::size_t from) {
+    for (std::size_t at = text.find('{', from); at != kNowhere; at = text.find('{', at + 1)) {
+        if (beginsEvent(text, at) && charBefore(text, at) != ':') return at;
+    }
+    return kNowhere;
+}
+
+std::size_t findEventBoundary(std::string_view text, std::size_t from) {
+    for (std::size_t at = findEventStart(text, from); at != kNowhere;
+         at = findEventStart(text, at + 1)) {
+        if (charBefore(text, at) == ',') return at;
+    }
+    return kNowhere;
+}
+
+std::size_t objectEnd(std::string_view text, std::size_t from) {
+    int depth = 0;
+    for (std::size_t at = from; at < text.size(); ++at) {
+        switch (text[at]) {
+            case '{':
+                ++depth;
+                break;
+            case '}':
+                if (--depth == 0) return at + 1;
+                break;
+            case '"':
+                for (++at; at < text.size() && text[at] != '"'; ++at) {
+                    if (text[at] == '\\') ++at;
+                }
+                break;
+            default:
+                break;
+        }
+    }
+    return kNowhere;
+}
+
+Repairs repairText(std::string_view text, std::string& repaired) {
+    Repairs repairs;
+    repaired.clear();
+    bool inString = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 0x20 && (inString || !isSpace(c))) {
+            ++repairs.controlCharacters;
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", code);
+            if (inString) repaired += escape;
+            ++at;
+            continue;
+        }
+        const std::size_t length = sequenceLength(text, at);
+        if (length == 0) {
+            ++repairs.invalidUtf8;
+            repaired += "\xEF\xBF\xBD";
+            ++at;
+            continue;
+        }
+        if (c == '"') inString = !inString;
+        repaired.append(text, at, length);
+        at += length;
+        if (c == '\\' && inString && at < text.size() &&
+            static_cast<unsigned char>(text[at]) >= 0x20 &&
+            static_cast<unsigned char>(text[at]) < 0x80)
+            repaired += text[at++];
+    }
+    return repairs;
+}
+
+}  // namespace pleat::importers

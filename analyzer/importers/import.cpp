@@ -1,0 +1,167 @@
+#include "importers/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "importers/byte_source.h"
+#include "importers/chrome_import.h"
+#include "trace/trace_builder.h"
+
+namespace pleat::importers {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Severity;
+
+base::Error refuse(const fs::path& file, std::string_view why) {
+    return {base::ErrorCode::Input, fmt::format("{}: {}", file.string(), why)};
+}
+
+bool mayBeTrace(const fs::path& file) {
+    const std::string name = file.filename().string();
+    for (const char* ending : {".json", ".json.gz", ".json.zst", ".sqlite", ".pleat"}) {
+        if (name.ends_with(ending)) return true;
+    }
+    return false;
+}
+
+bool isSqlite(const fs::path& file) {
+    char start[16] = {};
+    std::ifstream(file, std::ios::binary).read(start, sizeof start);
+    return std::string_view(start, 15) == "SQLite format 3";
+}
+
+// The number behind the last "rank" of a file's name: rank3.json, trace_rank_3.json.gz; any
+// letters' case.
+std::optional<std::int32_t> rankInFileName(const fs::path& file) {
+    std::string name = file.filename().string();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::size_t word = name.rfind("rank");
+    if (word == std::string::npos) return std::nullopt;
+    std::size_t digit = word + 4;
+    while (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
+    std::int32_t number = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + digit, name.data() + name.size(), number);
+    if (error != std::errc() || end == name.data() + digit) return std::nullopt;
+    return number;
+}
+
+class Importer {
+  public:
+    explicit Importer(const ImportOptions& options)
+        : m_options(options),
+          m_threads(options.threads != 0
+                        ? options.threads
+                        : std::clamp(std::thread::hardware_concurrency(), 1U, 8U)) {}
+
+    base::Result<void> add(const fs::path& file, bool alone) {
+        const std::size_t ranksBefore = m_builder.ranks().size();
+        if (isSqlite(file))
+            return refuse(file, "is an SQLite database, but no recording of Pleat's");
+        const auto read = addEvents(file);
+        if (!read) return read;
+        return numberRanks(file, ranksBefore, alone);
+    }
+
+    trace::Trace build() && {
+        m_builder.shift(0, 0, base::TraceTime{} - m_builder.earliest());
+        return std::move(m_builder).build().trace;
+    }
+
+  private:
+    base::Result<void> addEvents(const fs::path& file) {
+        const auto source = ByteSource::open(file);
+        if (!source) return source.error();
+        const auto read = importChrome(**source, m_threads, m_builder);
+        if (!read) {
+            const std::string packed = (*source)->damage();
+            return refuse(file, packed.empty()
+                                    ? read.error().message
+                                    : fmt::format("{} ({})", read.error().message, packed));
+        }
+        return {};
+    }
+
+    // Fills in what the file does not say itself, where it is about one rank.
+    base::Result<void> numberRanks(const fs::path& file, std::size_t first, bool alone) {
+        const auto ranks = m_builder.ranks().size() - first;
+        const auto given = m_options.ranks.find(file);
+        if (given != m_options.ranks.end() && ranks != 1) {
+            return refuse(file, fmt::format("holds {} ranks; --rank names one", ranks));
+        }
+        for (std::size_t i = first; i < m_builder.ranks().size(); ++i) {
+            trace::Rank& rank = m_builder.ranks()[trace::RankId::at(i)];
+            if (given != m_options.ranks.end()) {
+                rank.number = given->second;
+            } else if (rank.number < 0 && ranks == 1) {
+                rank.number = rankInFileName(file).value_or(alone ? 0 : -1);
+                if (rank.number < 0) {
+                    return refuse(file, fmt::format("does not say which rank it is, and its name "
+                                                    "does not either; add --rank {}=N",
+                                                    file.string()));
+                }
+                m_builder.diagnostics().add(Severity::Info, "rank_guessed",
+                                            fmt::format("{} does not say its rank; taken as {}",
+                                                        file.string(), rank.number));
+            }
+            if (rank.number < 0) continue;
+            const auto [other, isNew] = m_fileOfRank.try_emplace(rank.number, file);
+            if (!isNew) {
+                return refuse(file, fmt::format("is rank {}, and so is {}; give one of them "
+                                                "another number with --rank FILE=N",
+                                                rank.number, other->second.string()));
+            }
+        }
+        return {};
+    }
+
+    const ImportOptions& m_options;
+    const unsigned m_threads;
+    trace::TraceBuilder m_builder;
+    std::map<std::int32_t, fs::path> m_fileOfRank;
+};
+
+}  // namespace
+
+base::Result<std::vector<fs::path>> traceFiles(std::span<const fs::path> given) {
+    std::vector<fs::path> files;
+    for (const fs::path& path : given) {
+        std::error_code ignored;
+        if (!fs::is_directory(path, ignored)) {
+            files.push_back(path);
+            continue;
+        }
+        const std::size_t before = files.size();
+        for (const auto& entry : fs::directory_iterator(path, ignored)) {
+            if (entry.is_regular_file(ignored) && mayBeTrace(entry.path()))
+                files.push_back(entry.path());
+        }
+        if (files.size() == before) {
+            return refuse(path,
+                          "is a folder without *.json, *.json.gz, *.json.zst, *.sqlite or *.pleat "
+                          "files");
+        }
+        std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+    }
+    return files;
+}
+
+base::Result<trace::Trace> importTraces(std::span<const fs::path> files,
+                                        const ImportOptions& options) {
+    Importer importer(options);
+    for (const fs::path& file : files) {
+        if (const auto added = importer.add(file, files.size() == 1); !added) return added.error();
+    }
+    return std::move(importer).build();
+}
+
+}  // namespace pleat::importers

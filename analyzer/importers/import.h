@@ -1,0 +1,34 @@
+// Other people's traces: any number of files, of any format we know, as one trace.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace pleat::importers {
+
+struct ImportOptions {
+    // Rank numbers that the caller knows better, by file as it was named.
+    std::map<std::filesystem::path, std::int32_t> ranks;
+    unsigned threads = 0;  // 0: as many as there are processors
+};
+
+// The files as they are, or those of a folder that may be traces (*.json, *.json.gz, *.json.zst,
+// *.sqlite), by name.
+[[nodiscard]] base::Result<std::vector<std::filesystem::path>> traceFiles(
+    std::span<const std::filesystem::path> given);
+
+// Reads all files into one trace whose earliest event is at 0. Every process of every file is a
+// rank of its own; a rank's number is what its file says, else what `options` says, else what the
+// file's name says ("rank3"). Input error in one line naming the file: unknown format (and what was
+// tried), nothing in it, the same rank number twice, a rank that cannot be told among several
+// files.
+[[nodiscard]] base::Result<trace::Trace> importTraces(std::span<const std::filesystem::path> files,
+                                                      const ImportOptions& options = {});
+
+}  // namespace pleat::importers

@@ -1,0 +1,82 @@
+#include "importers/launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace pleat::importers {
+
+void Launches::removeDuplicates() {
+    const auto key = [&](const Entry& entry) {
+        const trace::Event event = m_builder.event(entry.added);
+        return std::tuple(entry.correlation, event.lane, event.span.begin, event.span.end,
+                          event.name);
+    };
+    std::vector<std::size_t> twice;
+    for (auto first = m_work.begin(); first != m_work.end();) {
+        auto last = first + 1;
+        while (last != m_work.end() && last->correlation == first->correlation) ++last;
+        if (last - first > 1 && first->correlation != 0) {
+            std::sort(first, last, [&](const Entry& a, const Entry& b) { return key(a) < key(b); });
+            for (auto entry = first + 1; entry != last; ++entry) {
+                if (key(*entry) == key(*(entry - 1))) twice.push_back(entry->added);
+            }
+        }
+        first = last;
+    }
+    if (twice.empty()) return;
+    std::sort(twice.begin(), twice.end());
+    m_builder.diagnostics().add(base::Severity::Info, "duplicate_device_work",
+                                fmt::format("\"{}\" stands twice with all its times; kept once",
+                                            m_builder.text(m_builder.event(twice.front()).name)),
+                                static_cast<std::int64_t>(twice.size()));
+    m_builder.removeEvents(twice);
+    const auto moved = [&](std::vector<Entry>& entries) {
+        std::erase_if(entries, [&](const Entry& entry) {
+            return std::binary_search(twice.begin(), twice.end(), entry.added);
+        });
+        for (Entry& entry : entries) {
+            entry.added -= static_cast<std::uint32_t>(
+                std::lower_bound(twice.begin(), twice.end(), entry.added) - twice.begin());
+        }
+    };
+    moved(m_calls);
+    moved(m_work);
+}
+
+void Launches::finish() {
+    std::sort(m_calls.begin(), m_calls.end());
+    std::sort(m_work.begin(), m_work.end());
+    removeDuplicates();
+    std::sort(m_work.begin(), m_work.end());
+    auto work = m_work.begin();
+    const auto orphan = [&](const Entry& entry) {
+        const trace::Event event = m_builder.event(entry.added);
+        m_builder.diagnostics().add(
+            base::Severity::Info, "work_without_launch",
+            fmt::format("\"{}\" at {} ns: the call that started it is not in the file (it lies "
+                        "before the recording, or was not recorded)",
+                        m_builder.text(event.name), event.span.begin.ns));
+    };
+    for (auto call = m_calls.begin(); call != m_calls.end();) {
+        for (; work != m_work.end() && work->correlation < call->correlation; ++work) orphan(*work);
+        const auto firstOfCall = work;
+        for (; work != m_work.end() && work->correlation == call->correlation; ++work)
+            m_builder.addDependency(call->added, work->added, trace::DependencyKind::Launch);
+        const std::string_view name = m_builder.text(m_builder.event(call->added).name);
+        if (work == firstOfCall && name.find("Launch") != std::string_view::npos) {
+            m_builder.diagnostics().add(
+                base::Severity::Info, "launch_without_work",
+                fmt::format("{} with correlation {} started nothing that is in the file", name,
+                            call->correlation));
+        }
+        const std::uint32_t correlation = call->correlation;
+        while (call != m_calls.end() && call->correlation == correlation) ++call;
+    }
+    for (; work != m_work.end(); ++work) orphan(*work);
+    m_calls = {};
+    m_work = {};
+}
+
+}  // namespace pleat::importers
