@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "cli/command_critical_path.h"
+#include "cli/command_export.h"
 #include "cli/command_import.h"
 #include "cli/command_info.h"
 #include "cli/command_report.h"
@@ -89,6 +90,7 @@ int main(int argumentCount, char** arguments) {
     cli::addInfoCommand(app, exitStatus);
     cli::addReportCommand(app, exitStatus);
     cli::addCriticalPathCommand(app, exitStatus);
+    cli::addExportCommand(app, exitStatus);
     cli::addScheduleCommand(app, exitStatus);
     cli::addSqlCommand(app, exitStatus);
     try {

@@ -39,7 +39,7 @@ TEST(CommandLine, AMissingWordIsSaid) {
 TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
     const std::string text = test::temporaryPath("text");
     std::ofstream(text) << "not a trace";
-    for (const char* command : {"info", "report", "critical-path", "sql"}) {
+    for (const char* command : {"info", "report", "critical-path", "export", "sql"}) {
         expectOneLine(run({command, "/nonexistent.pleat"}), 3, "/nonexistent.pleat: no such file");
         const bool imports = std::string(command) != "sql";
         expectOneLine(run({command, text}), 3, imports ? "is no trace" : "is not a Pleat trace");
@@ -65,6 +65,7 @@ TEST(CommandLine, EveryHelpShowsAnExample) {
                                                     {"import"},
                                                     {"report"},
                                                     {"critical-path"},
+                                                    {"export"},
                                                     {"sql"},
                                                     {"schedule"},
                                                     {"schedule", "show"},

@@ -1,0 +1,99 @@
+#include "cli/command_export.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/exit_status.h"
+#include "cli/output_file.h"
+#include "cli/trace_input.h"
+#include "cli/version.h"
+#include "report/chrome_trace.h"
+#include "report/event_csv.h"
+#include "store/reader.h"
+
+namespace pleat::cli {
+namespace {
+
+struct Arguments {
+    TraceInput input;
+    std::string format = "chrome";
+    std::string output;
+};
+
+// When the trace's time 0 was, which only a recording knows.
+std::optional<std::int64_t> originUnixNs(const std::string& file) {
+    std::optional<std::int64_t> origin;
+    if (!store::isPleatFile(file)) return origin;
+    store::SqlSink sink{[](const auto&) {},
+                        [&](const store::SqlRow& row) {
+                            if (row.empty() || !row.front()) return;
+                            const std::string& text = *row.front();
+                            std::int64_t ns = 0;
+                            const auto [end, error] =
+                                std::from_chars(text.data(), text.data() + text.size(), ns);
+                            if (error == std::errc() && end == text.data() + text.size())
+                                origin = ns;
+                        }};
+    const auto asked =
+        store::runSql(file, "select value from meta where key = 'origin_unix_ns'", sink);
+    return asked ? origin : std::nullopt;
+}
+
+base::Result<void> write(const Arguments& arguments, const trace::Trace& trace,
+                         OutputFile& output) {
+    const report::TextSink sink = [&](std::string_view text) { return output.write(text); };
+    if (arguments.format == "csv") return report::writeEventCsv(trace, sink);
+    const report::ChromeOptions options{std::string(kVersion),
+                                        originUnixNs(arguments.input.files.front())};
+    const base::Result<base::Diagnostics> written = report::writeChromeTrace(trace, options, sink);
+    if (!written) return written.error();
+    for (const base::Diagnostic& entry : written->entries()) {
+        fmt::print(stderr, "pleat: {}: {} x {}, e.g. {}\n", arguments.input.name(), entry.count,
+                   entry.code, entry.example);
+    }
+    return {};
+}
+
+int run(const Arguments& arguments) {
+    for (const std::string& file : arguments.input.files) {
+        std::error_code ignored;
+        if (!std::filesystem::equivalent(file, arguments.output, ignored)) continue;
+        return fail({base::ErrorCode::Usage,
+                     fmt::format("-o {}: is the trace itself; give the export another name",
+                                 arguments.output)});
+    }
+    const base::Result<trace::Trace> trace = openTrace(arguments.input);
+    if (!trace) return fail(trace.error());
+    base::Result<OutputFile> output = OutputFile::open(arguments.output);
+    if (!output) return fail(output.error());
+    if (const auto written = write(arguments, *trace, *output); !written)
+        return fail(written.error());
+    const auto finished = output->finish();
+    return finished ? kDone : fail(finished.error());
+}
+
+}  // namespace
+
+void addExportCommand(CLI::App& app, int& exitStatus) {
+    CLI::App* command = app.add_subcommand(
+        "export", "The events for other programs: Perfetto (chrome) or a spreadsheet (csv)");
+    command->footer("Example: pleat export demo.pleat --format chrome -o demo.json");
+    auto arguments = std::make_shared<Arguments>();
+    addTraceInput(*command, arguments->input);
+    command
+        ->add_option("--format", arguments->format,
+                     "chrome (JSON for ui.perfetto.dev) or csv (an event per row)")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"chrome", "csv"}));
+    command->add_option("-o,--output", arguments->output,
+                        "Write to this file; standard output without it, or for -");
+    command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
+}
+
+}  // namespace pleat::cli
