@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/say.h"
 #include "cli/exit_status.h"
 #include "cli/output_file.h"
 #include "cli/trace_input.h"
@@ -54,20 +55,15 @@ base::Result<void> write(const Arguments& arguments, const trace::Trace& trace,
     const base::Result<base::Diagnostics> written = report::writeChromeTrace(trace, options, sink);
     if (!written) return written.error();
     for (const base::Diagnostic& entry : written->entries()) {
-        fmt::print(stderr, "pleat: {}: {} x {}, e.g. {}\n", arguments.input.name(), entry.count,
-                   entry.code, entry.example);
+        base::say(fmt::format("pleat: {}: {} x {}, e.g. {}", arguments.input.name(), entry.count,
+                              entry.code, entry.example));
     }
     return {};
 }
 
 int run(const Arguments& arguments) {
-    for (const std::string& file : arguments.input.files) {
-        std::error_code ignored;
-        if (!std::filesystem::equivalent(file, arguments.output, ignored)) continue;
-        return fail({base::ErrorCode::Usage,
-                     fmt::format("-o {}: is the trace itself; give the export another name",
-                                 arguments.output)});
-    }
+    if (const auto allowed = arguments.input.mayWriteTo(arguments.output); !allowed)
+        return fail(allowed.error());
     const base::Result<trace::Trace> trace = openTrace(arguments.input);
     if (!trace) return fail(trace.error());
     base::Result<OutputFile> output = OutputFile::open(arguments.output);

@@ -14,6 +14,7 @@ namespace pleat::cli {
 namespace {
 
 int run(const TraceInput& input, const std::string& output) {
+    if (const auto allowed = input.mayWriteTo(output); !allowed) return fail(allowed.error());
     const base::Result<trace::Trace> trace = openTrace(input);
     if (!trace) return fail(trace.error());
     if (const auto written = store::writeTrace(*trace, output); !written)

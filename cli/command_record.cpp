@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <charconv>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "annotate/annotate.h"
+#include "base/say.h"
 #include "cli/exit_status.h"
 #include "collector/recorder.h"
 #include "store/reader.h"
@@ -35,12 +36,12 @@ base::Result<void> annotateFile(const std::string& file) {
 }
 
 void printOutcome(const std::string& file, const collector::RecordOutcome& outcome) {
-    fmt::print(stderr, "pleat: {}: {} events of {} processes\n", file, outcome.events,
-               outcome.processes);
+    base::say(
+        fmt::format("pleat: {}: {} events, {} processes", file, outcome.events, outcome.processes));
     for (const base::Diagnostic& diagnostic : outcome.diagnostics.entries()) {
         if (diagnostic.severity == base::Severity::Info) continue;
-        fmt::print(stderr, "pleat: {} ({}x): {}\n", diagnostic.code, diagnostic.count,
-                   diagnostic.example);
+        base::say(fmt::format("pleat: {} ({}x): {}", diagnostic.code, diagnostic.count,
+                              diagnostic.example));
     }
 }
 
@@ -56,15 +57,35 @@ int run(Arguments& arguments) {
 
     const base::Result<collector::RecordOutcome> outcome = collector::record(options);
     if (!outcome) return fail(outcome.error());
+    if (!outcome->started) return outcome->exitStatus;
     // The recording is safe in the file by now; whatever fails from here on must not change the
     // command's status.
     if (const base::Result<void> annotated = annotateFile(arguments.output); !annotated) {
-        fmt::print(stderr, "pleat: {}: recorded, but its tasks could not be stored: {}\n",
-                   arguments.output, annotated.error().message);
+        base::say(fmt::format("pleat: {}: recorded, but its tasks could not be stored: {}",
+                              arguments.output, annotated.error().message));
     }
     printOutcome(arguments.output, *outcome);
     return outcome->exitStatus;
 }
+
+const CLI::Validator kSeconds(
+    [](std::string& text) {
+        const char* wrong = "expected a number of seconds, 0 or more, e.g. 2.5";
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool number = error == std::errc() && end == text.data() + text.size();
+        return number && value >= 0 && value < 1e9 ? std::string() : text + ": " + wrong;
+    },
+    "SECONDS");
+
+const CLI::Validator kPositive(
+    [](std::string& text) {
+        std::int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool number = error == std::errc() && end == text.data() + text.size();
+        return number && value > 0 ? std::string() : text + ": expected a whole number above 0";
+    },
+    "NUMBER");
 
 }  // namespace
 
@@ -85,16 +106,16 @@ void addRecordCommand(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--delay", arguments->delay,
                      "Begin recording this many seconds after the start")
-        ->check(CLI::NonNegativeNumber);
+        ->check(kSeconds);
     command->add_option("--duration", arguments->duration, "Stop recording after this many seconds")
-        ->check(CLI::NonNegativeNumber);
+        ->check(kSeconds);
     command
         ->add_option("--max-size", arguments->maximumBytes,
                      "Stop recording when the trace has this many bytes")
-        ->check(CLI::PositiveNumber);
+        ->check(kPositive);
     command->add_option("--flush-ms", arguments->flushMilliseconds, "Commit rows this often")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(kPositive);
     command->add_option("command", arguments->options.command, "-- COMMAND [ARG…]")->required();
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }

@@ -51,6 +51,8 @@ base::Result<analysis::AnalysisOptions> options(const std::string& iterations) {
 int run(const Arguments& arguments) {
     const base::Result<analysis::AnalysisOptions> chosen = options(arguments.iterations);
     if (!chosen) return fail(chosen.error());
+    if (const auto allowed = arguments.input.mayWriteTo(arguments.output); !allowed)
+        return fail(allowed.error());
     const base::Result<trace::Trace> trace = openTrace(arguments.input);
     if (!trace) return fail(trace.error());
     const base::Result<analysis::RunAnalysis> analysed = analysis::analyseRun(*trace, *chosen);

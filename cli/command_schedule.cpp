@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/say.h"
 #include "cli/exit_status.h"
 #include "cli/text_file.h"
 #include "graph/simulate.h"
@@ -36,8 +37,8 @@ base::Result<schedule::Schedule> chosen(const Arguments& arguments) {
     base::Result<schedule::CsvSchedule> read = schedule::readCsv(*text, arguments.file);
     if (!read) return read.error();
     for (const base::Diagnostic& diagnostic : read->diagnostics.entries()) {
-        fmt::print(stderr, "pleat: {} ({}x): {}\n", diagnostic.code, diagnostic.count,
-                   diagnostic.example);
+        base::say(fmt::format("pleat: {} ({}x): {}", diagnostic.code, diagnostic.count,
+                              diagnostic.example));
     }
     return std::move(read->schedule);
 }
@@ -52,7 +53,7 @@ int show(const Arguments& arguments) {
     }
     const base::Result<void> valid = schedule::validate(*schedule);
     if (valid) return kDone;
-    fmt::print(stderr, "pleat: {}: invalid: {}\n", schedule->name, valid.error().message);
+    base::say(fmt::format("pleat: {}: invalid: {}", schedule->name, valid.error().message));
     return kAnswerIsNo;
 }
 
@@ -60,19 +61,22 @@ int validate(const Arguments& arguments) {
     const base::Result<schedule::Schedule> schedule = chosen(arguments);
     if (!schedule) return fail(schedule.error());
     const base::Result<void> valid = schedule::validate(*schedule);
-    if (valid) {
-        fmt::print("{}: valid: {} ranks, {} stages, {} microbatches\n", schedule->name,
-                   schedule->ranks(), schedule->placement.stages(), schedule->microbatches);
-        return kDone;
-    }
-    fmt::print("{}: invalid: {}\n{}", schedule->name, valid.error().message,
-               schedule::drawGrid(*schedule));
-    return kAnswerIsNo;
+    const std::string answer =
+        valid ? fmt::format("{}: valid: {} ranks, {} stages, {} microbatches\n", schedule->name,
+                            schedule->ranks(), schedule->placement.stages(), schedule->microbatches)
+              : fmt::format("{}: invalid: {}\n{}", schedule->name, valid.error().message,
+                            schedule::drawGrid(*schedule));
+    if (const auto written = writeText(answer, arguments.output); !written)
+        return fail(written.error());
+    return valid ? kDone : kAnswerIsNo;
 }
 
 int convert(const Arguments& arguments) {
     base::Result<schedule::Schedule> schedule = chosen(arguments);
-    if (schedule && arguments.communication) schedule = schedule::lower(*schedule);
+    if (!schedule) return fail(schedule.error());
+    if (const auto valid = schedule::validate(*schedule); !valid)
+        return fail(valid.error().within(schedule->name + ": invalid schedule"));
+    if (arguments.communication) schedule = schedule::lower(*schedule);
     if (!schedule) return fail(schedule.error());
     return finish(writeText(schedule::writeCsv(*schedule), arguments.output));
 }
@@ -115,7 +119,7 @@ int simulate(const Arguments& arguments) {
     const base::Result<schedule::Schedule> schedule = chosen(arguments);
     if (!schedule) return fail(schedule.error());
     const base::Result<graph::Simulation> simulation = graph::simulate(*schedule, arguments.costs);
-    if (!simulation) return fail(simulation.error().within(schedule->name));
+    if (!simulation) return fail(simulation.error().within(schedule->name + ": invalid schedule"));
     return finish(writeText(arguments.format == "json" ? simulationJson(*simulation)
                                                        : simulationText(*schedule, *simulation),
                             arguments.output));

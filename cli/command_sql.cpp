@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/say.h"
 #include "cli/exit_status.h"
 #include "store/reader.h"
 
@@ -50,7 +51,8 @@ class Table {
                 line += row[i];
                 if (i + 1 < row.size()) line.append(widths[i] - width(row[i]), ' ');
             }
-            fmt::print("{}\n", line);
+            line = base::printable(line, line.size() * 4 + 16) + "\n";
+            std::fwrite(line.data(), 1, line.size(), stdout);
         }
         m_rows.clear();
     }
@@ -67,11 +69,13 @@ int runQuery(const std::string& file, const std::string& query) {
                       {[&](const std::vector<std::string>& columns) { table.begin(columns); },
                        [&](const store::SqlRow& row) { table.add(row); }});
     table.print();
-    return done ? kDone : fail(done.error());
+    if (!done) return fail(done.error());
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return kDone;
+    return fail({base::ErrorCode::Io, "standard output: not all of the answer could be written"});
 }
 
 bool nextLine(std::string_view prompt, std::string& line) {
-    fmt::print(stderr, "{}", prompt);
+    std::fwrite(prompt.data(), 1, prompt.size(), stderr);
     return static_cast<bool>(std::getline(std::cin, line));
 }
 

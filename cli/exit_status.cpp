@@ -4,10 +4,12 @@
 
 #include <cstdio>
 
+#include "base/say.h"
+
 namespace pleat::cli {
 
 int fail(const base::Error& error) {
-    fmt::print(stderr, "pleat: {}\n", error.message);
+    base::say(fmt::format("pleat: {}", error.message));
     return error.code == base::ErrorCode::Usage ? kWrongUsage : kUnusableInput;
 }
 

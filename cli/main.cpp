@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/nearest_name.h"
+#include "base/say.h"
 #include "cli/command_critical_path.h"
 #include "cli/command_export.h"
 #include "cli/command_import.h"
@@ -56,7 +57,9 @@ std::string unknownWord(const CLI::App& command, const CLI::ParseError& error) {
 int usageError(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
     std::string message = error.what();
-    if (const std::string word = unknownWord(command, error); !word.empty()) {
+    if (const std::string word = unknownWord(command, error); word == "--") {
+        message = "a command is missing after --";
+    } else if (!word.empty()) {
         const bool wantsCommand = !command.get_subcommands({}).empty();
         const char* kind = word.starts_with("-") ? "option" : wantsCommand ? "command" : "argument";
         message = fmt::format("unknown {} \"{}\"", kind, word);
@@ -66,8 +69,22 @@ int usageError(const CLI::App& app, const CLI::ParseError& error) {
     std::string path;
     for (const CLI::App* at = &command; at != nullptr; at = at->get_parent())
         path = at->get_name() + (path.empty() ? "" : " ") + path;
-    fmt::print(stderr, "pleat: {} (see {} --help)\n", message, path);
+    base::say(fmt::format("pleat: {} (see {} --help)", message, path));
     return cli::kWrongUsage;
+}
+
+// An unset shell variable must not become a default nobody asked for.
+void refuseEmptyValues(CLI::App& app) {
+    for (CLI::Option* option : app.get_options()) {
+        if (option->get_items_expected_max() == 0) continue;  // a flag
+        option->check(CLI::Validator(
+            [](const std::string& value) {
+                return value.empty() ? std::string("an empty value; leave the option out instead")
+                                     : std::string();
+            },
+            ""));
+    }
+    for (CLI::App* command : app.get_subcommands({})) refuseEmptyValues(*command);
 }
 
 }  // namespace
@@ -93,6 +110,7 @@ int main(int argumentCount, char** arguments) {
     cli::addExportCommand(app, exitStatus);
     cli::addScheduleCommand(app, exitStatus);
     cli::addSqlCommand(app, exitStatus);
+    refuseEmptyValues(app);
     try {
         app.parse(argumentCount, arguments);
     } catch (const CLI::Success& wanted) {  // --help, --version

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+
+#include "cli/output_file.h"
 
 namespace pleat::cli {
+namespace {
+
+constexpr std::size_t kMostTextBytes = 64 << 20;
+
+}  // namespace
 
 base::Result<std::string> readTextFile(const std::string& file) {
     std::error_code ignored;
@@ -22,22 +27,22 @@ base::Result<std::string> readTextFile(const std::string& file) {
         return base::Error{base::ErrorCode::Io,
                            fmt::format("{}: cannot be read: {}", file, std::strerror(errno))};
     }
-    return std::string(std::istreambuf_iterator<char>(stream), {});
+    std::string text(kMostTextBytes + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kMostTextBytes) {
+        return base::Error{base::ErrorCode::Input,
+                           fmt::format("{}: is larger than {} MiB, which no such file is", file,
+                                       kMostTextBytes >> 20)};
+    }
+    return text;
 }
 
 base::Result<void> writeText(std::string_view text, const std::string& file) {
-    if (file.empty()) {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        return {};
-    }
-    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-    stream << text;
-    stream.close();
-    if (!stream) {
-        return base::Error{base::ErrorCode::Io,
-                           fmt::format("{}: cannot be written: {}", file, std::strerror(errno))};
-    }
-    return {};
+    base::Result<OutputFile> output = OutputFile::open(file);
+    if (!output) return output.error();
+    if (const auto written = output->write(text); !written) return written;
+    return output->finish();
 }
 
 }  // namespace pleat::cli

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "annotate/annotate.h"
+#include "base/say.h"
 #include "importers/import.h"
 #include "store/reader.h"
 
@@ -44,10 +45,10 @@ base::Result<trace::Trace> openRecording(const fs::path& file) {
     base::Result<store::LoadedTrace> loaded = store::load(file);
     if (!loaded) return loaded.error();
     if (!loaded->finished) {
-        fmt::print(stderr,
-                   "pleat: {}: the recording is still running or was interrupted; this is what it "
-                   "holds now\n",
-                   file.string());
+        base::say(fmt::format(
+            "pleat: {}: the recording is still running or was interrupted; this is what it "
+            "holds now",
+            file.string()));
     }
     if (loaded->annotated) return std::move(loaded->trace);
     return annotate::annotate(loaded->trace);
@@ -58,6 +59,16 @@ base::Result<trace::Trace> openRecording(const fs::path& file) {
 std::string TraceInput::name() const {
     if (files.size() == 1) return files.front();
     return fmt::format("{} and {} more", files.front(), files.size() - 1);
+}
+
+base::Result<void> TraceInput::mayWriteTo(const std::string& output) const {
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        if (!fs::equivalent(file, output, ignored)) continue;
+        return usage(
+            fmt::format("-o {}: is the trace itself; give the output another name", output));
+    }
+    return {};
 }
 
 void addTraceInput(CLI::App& command, TraceInput& input) {

@@ -18,6 +18,8 @@ struct TraceInput {
 
     // For words: the one file, or "a.json and 7 more".
     [[nodiscard]] std::string name() const;
+    // Usage error where `output` is one of the files.
+    [[nodiscard]] base::Result<void> mayWriteTo(const std::string& output) const;
 };
 
 // TRACE… and the options that say how to read it.

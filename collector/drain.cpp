@@ -5,7 +5,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
+
+#include "base/say.h"
 
 namespace pleat::collector {
 namespace {
@@ -61,13 +66,20 @@ void Drain::writeLastFacts() {
             report(m_writer.renameLane(lane, name));
     }
     for (const store::ClockSampleRow& sample : m_samples) report(m_writer.addClockSample(sample));
+    if (m_beyondLimit > 0) {
+        m_diagnostics.add(base::Severity::DataLoss, "outside_recording",
+                          "events beyond --max-size were left out", m_beyondLimit);
+    }
+    const base::Result<void> done = m_writer.commit();
+    report(done);
+    if (done) m_committedEvents = m_events;
 }
 
 void Drain::report(const base::Result<void>& done) {
     if (done || m_writeFailed) return;
     m_writeFailed = true;
     m_diagnostics.add(base::Severity::DataLoss, "write_failed", done.error().message);
-    fmt::print(stderr, "pleat: recording stopped: {}\n", done.error().message);
+    base::say(fmt::format("pleat: recording stopped: {}", done.error().message));
 }
 
 void Drain::drainLoop(const std::stop_token& stop) {
@@ -116,6 +128,7 @@ void Drain::openNewRings() {
     for (const auto& entry : std::filesystem::directory_iterator(m_options.ringFolder, ignored)) {
         if (entry.path().extension() == ".ring" && !m_unreadable.contains(entry.path().filename()))
             fresh.push_back(entry.path());
+        if (entry.path().extension() == ".failed") failedRing(entry.path());
     }
     // "<pid>-<image>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run
     // to run.
@@ -143,6 +156,24 @@ void Drain::openNewRings() {
     }
 }
 
+// "<pid>-<thread>-<errno>.failed", where thread 0 is the process itself.
+void Drain::failedRing(const std::filesystem::path& mark) {
+    long long pid = 0;
+    unsigned thread = 0;
+    int error = 0;
+    std::sscanf(mark.filename().c_str(), "%lld-%u-%d", &pid, &thread, &error);
+    std::error_code ignored;
+    std::filesystem::remove(mark, ignored);
+    const std::string why = error == EFBIG    ? "its file size limit (ulimit -f) is too small"
+                            : error == ENOSPC ? "/dev/shm is full"
+                                              : std::string(std::strerror(error));
+    const std::scoped_lock lock(m_writerMutex);
+    m_diagnostics.add(base::Severity::DataLoss,
+                      thread == 0 ? "process_not_recorded" : "thread_not_recorded",
+                      fmt::format("process {}{}: no shared memory for its events: {}", pid,
+                                  thread == 0 ? "" : fmt::format(", thread {}", thread), why));
+}
+
 bool Drain::drainOnce() {
     // In this order: whatever names an observed event is in a ring that is opened after it.
     for (auto& [key, process] : m_processes) process->observe();
@@ -159,7 +190,10 @@ void Drain::releaseGoneProcesses() {
         if (!process->released() && !process->alive()) gone.push_back(process.get());
     }
     if (gone.empty()) return;
-    drainOnce();  // what they wrote last
+    // What they wrote last. All their rings are there by now, so that none is opened only after the
+    // others were observed.
+    openNewRings();
+    drainOnce();
     for (RecordedProcess* process : gone) process->release();
 }
 
@@ -200,35 +234,65 @@ void Drain::insertLoop(const std::stop_token& stop) {
         insert(std::move(events));
         if (!last && std::chrono::steady_clock::now() < nextCommit) continue;
         nextCommit = std::chrono::steady_clock::now() + m_options.flushInterval;
-        {
-            const std::scoped_lock lock(m_writerMutex);
-            report(m_writer.commit());
-        }
-        std::error_code ignored;
-        if (!m_options.maximumBytes || m_full.load(std::memory_order_relaxed)) continue;
-        std::uintmax_t size = 0;
-        for (const char* suffix : {"", "-wal"}) {
-            const auto part =
-                std::filesystem::file_size(m_options.output.string() + suffix, ignored);
-            if (!ignored) size += part;
-        }
-        m_full.store(size >= static_cast<std::uintmax_t>(*m_options.maximumBytes),
-                     std::memory_order_relaxed);
+        commit();
     }
 }
 
-void Drain::insert(std::vector<MatchedEvent> events) {
-    if (events.empty()) return;
-    std::vector<store::EventRow> rows;
-    rows.reserve(events.size());
-    for (const MatchedEvent& event : events) {
-        rows.push_back({event.lane, event.name, event.domain, event.kind, event.flag,
-                        event.start.ns, event.end.ns, event.arguments});
+void Drain::commit() {
+    {
+        const std::scoped_lock lock(m_writerMutex);
+        const base::Result<void> done = m_writer.commit();
+        report(done);
+        if (done) m_committedEvents = m_events;
     }
-    const std::scoped_lock lock(m_writerMutex);
-    if (m_writeFailed) return;
-    report(m_writer.addEvents(rows));
-    m_events += static_cast<std::int64_t>(rows.size());
+    checkSize();
+}
+
+void Drain::checkSize() {
+    if (!m_options.maximumBytes || m_full.load(std::memory_order_relaxed)) return;
+    std::error_code ignored;
+    std::uintmax_t size = 0;
+    for (const char* suffix : {"", "-wal"}) {
+        const auto part = std::filesystem::file_size(m_options.output.string() + suffix, ignored);
+        if (!ignored) size += part;
+    }
+    m_full.store(size >= static_cast<std::uintmax_t>(*m_options.maximumBytes),
+                 std::memory_order_relaxed);
+}
+
+void Drain::insert(std::vector<MatchedEvent> events) {
+    // Where the file may not grow beyond a size, its size is looked at often enough.
+    constexpr std::size_t kRowsBetweenLooks = 1'024;
+    const std::size_t most = m_options.maximumBytes ? kRowsBetweenLooks : events.size();
+    for (std::size_t first = 0; first < events.size(); first += most) {
+        const std::size_t last = std::min(first + most, events.size());
+        if (m_full.load(std::memory_order_relaxed)) {
+            m_beyondLimit += static_cast<std::int64_t>(events.size() - first);
+            return;
+        }
+        std::vector<store::EventRow> rows;
+        rows.reserve(last - first);
+        for (std::size_t i = first; i < last; ++i) {
+            const MatchedEvent& event = events[i];
+            rows.push_back({event.lane, event.name, event.domain, event.kind, event.flag,
+                            event.start.ns, event.end.ns, event.arguments});
+        }
+        {
+            const std::scoped_lock lock(m_writerMutex);
+            if (m_writeFailed) return;
+            report(m_writer.addEvents(rows));
+            m_events += static_cast<std::int64_t>(rows.size());
+        }
+        if (m_options.maximumBytes) commit();
+    }
+}
+
+std::set<std::string> Drain::domains() const {
+    std::set<std::string> names;
+    for (const auto& [key, process] : m_processes) {
+        for (const std::string_view name : process->domains()) names.emplace(name);
+    }
+    return names;
 }
 
 }  // namespace pleat::collector

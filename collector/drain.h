@@ -44,7 +44,10 @@ class Drain {
     // Empties the rings to their end, inserts everything, describes how each process ended.
     void stop(const WaitStatuses& statuses);
 
-    [[nodiscard]] std::int64_t events() const { return m_events; }
+    // Events that are in the file.
+    [[nodiscard]] std::int64_t events() const { return m_committedEvents; }
+    // NVTX domains the recorded programs made, also those that were not to be recorded.
+    [[nodiscard]] std::set<std::string> domains() const;
     [[nodiscard]] std::int64_t processes() const {
         return static_cast<std::int64_t>(m_processes.size());
     }
@@ -54,8 +57,11 @@ class Drain {
     void drainLoop(const std::stop_token& stop);
     void insertLoop(const std::stop_token& stop);
     void openNewRings();
+    void failedRing(const std::filesystem::path& mark);
     bool drainOnce();
     void insert(std::vector<MatchedEvent> events);
+    void commit();
+    void checkSize();
     void addAnchor();
     void releaseGoneProcesses();
     void finishProcesses(const WaitStatuses& statuses);
@@ -82,7 +88,8 @@ class Drain {
     std::vector<MatchedEvent> m_queue;
 
     std::atomic<bool> m_full{false};  // maximumBytes reached; relaxed: a little more does no harm
-    std::int64_t m_events = 0;
+    std::int64_t m_events = 0, m_committedEvents = 0;  // inserted; of them in the file
+    std::int64_t m_beyondLimit = 0;                    // not inserted: maximumBytes reached
     base::Diagnostics m_diagnostics;
     std::jthread m_drainThread, m_insertThread;
 };

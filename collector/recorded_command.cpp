@@ -11,8 +11,14 @@
 
 #include <cstring>
 
+#include "base/say.h"
+
 namespace pleat::collector {
 namespace {
+
+// A recorder that nobody listens to any more goes on; what the command makes of a closed pipe is
+// its own matter.
+struct sigaction s_brokenPipe;
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
 
@@ -30,6 +36,7 @@ sigset_t heldSignals() {
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     const sigset_t held = heldSignals();
     sigprocmask(SIG_UNBLOCK, &held, nullptr);
+    sigaction(SIGPIPE, &s_brokenPipe, nullptr);
     std::vector<char*> arguments;
     for (const std::string& argument : command)
         arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -75,6 +82,9 @@ std::optional<int> WaitStatuses::of(pid_t pid) const {
 void holdSignals() {
     const sigset_t held = heldSignals();
     pthread_sigmask(SIG_BLOCK, &held, nullptr);
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, &s_brokenPipe);
 }
 
 CommandEnd runCommand(const std::vector<std::string>& command,
@@ -83,7 +93,7 @@ CommandEnd runCommand(const std::vector<std::string>& command,
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int report[2] = {-1, -1};
     if (pipe2(report, O_CLOEXEC) != 0) {
-        fmt::print(stderr, "pleat: cannot start {}: {}\n", command[0], std::strerror(errno));
+        base::say(fmt::format("pleat: cannot start {}: {}", command[0], std::strerror(errno)));
         return {126, false};
     }
     const pid_t child = fork();
@@ -93,7 +103,7 @@ CommandEnd runCommand(const std::vector<std::string>& command,
     if (child > 0) (void)!read(report[0], &error, sizeof error);
     close(report[0]);
     if (error != 0) {
-        fmt::print(stderr, "pleat: cannot start {}: {}\n", command[0], std::strerror(error));
+        base::say(fmt::format("pleat: cannot start {}: {}", command[0], std::strerror(error)));
         if (child > 0) waitpid(child, nullptr, 0);
         return {error == ENOENT ? 127 : 126, false};
     }

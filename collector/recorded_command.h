@@ -14,8 +14,8 @@
 
 namespace pleat::collector {
 
-// Blocks the signals that are to be passed on. Called before any thread is made, so that all
-// inherit it.
+// Blocks the signals that are to be passed on, and ignores a broken pipe. Called before any thread
+// is made, so that all inherit it.
 void holdSignals();
 
 struct CommandEnd {

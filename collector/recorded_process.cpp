@@ -47,7 +47,8 @@ RecordedProcess::RecordedProcess(std::int64_t pid, base::StringPool& texts, cons
       m_clock(clock),
       m_sink(std::move(sink)),
       m_matcher([this](MatchedEvent event) {
-          if (m_sink.recording(event.start)) m_sink.addEvent(std::move(event));
+          if (m_sink.recording(event.start)) return m_sink.addEvent(std::move(event));
+          ++m_losses.outside;
       }) {
     m_rank.host = hostName();
     m_rank.pid = pid;
@@ -94,12 +95,6 @@ void RecordedProcess::define(const RingEvent& event) {
             break;
         case RecordKind::Exit:
             m_saidGoodbye = true;
-            break;
-        case RecordKind::RingFailed:
-            m_diagnostics.add(
-                base::Severity::DataLoss, "thread_not_recorded",
-                fmt::format("process {}: no memory for the events of a thread: {}", m_pid,
-                            std::strerror(static_cast<int>(event.record.value))));
             break;
         case RecordKind::DomainRefused:
             m_diagnostics.add(base::Severity::DataLoss, "domain_not_recorded",
@@ -153,6 +148,7 @@ void RecordedProcess::countLosses(const ThreadRing& ring) {
     m_losses.tooDeep += header.tooDeep.load();
     m_losses.pops += header.unmatchedPops.load();
     m_losses.payloads += header.droppedPayloads.load();
+    m_losses.cutNames += header.cutTexts.load();
     m_losses.unreadable += ring.reader.unreadableRecords();
 }
 
@@ -172,8 +168,9 @@ void RecordedProcess::appendPayload(std::string& json, std::string_view blocks) 
         if (schema == m_schemas.end()) {
             m_diagnostics.add(
                 base::Severity::DataLoss, "unknown_payload_schema",
-                fmt::format("process {}: a payload of schema {}, which was never registered", m_pid,
-                            block.schema));
+                fmt::format("process {}: a payload of schema {}, whose description is missing: "
+                            "never registered, or there was no room for it",
+                            m_pid, block.schema));
             continue;
         }
         appendPayloadMembers(json, schema->second, bytes);
@@ -271,12 +268,15 @@ void RecordedProcess::reportLosses() {
                           static_cast<std::int64_t>(number));
     };
     using enum base::Severity;
+    report(DataLoss, "outside_recording", m_losses.outside,
+           "events before --delay, after --duration or beyond --max-size were left out");
     report(DataLoss, "dropped_event", m_losses.events, "events found no room in the ring");
     report(DataLoss, "dropped_end", m_losses.ends, "ends of ranges found no room");
     report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges inside more than 256 others");
     report(Info, "unmatched_pop", m_losses.pops, "a pop without a push");
     report(DataLoss, "dropped_payload", m_losses.payloads,
            "payloads were larger than 4 KiB or found no room");
+    report(DataLoss, "cut_name", m_losses.cutNames, "names longer than 4096 bytes were cut");
     report(DataLoss, "unreadable_record", m_losses.unreadable, "damaged records");
     report(DataLoss, "dropped_definition", m_lostDefinitions,
            "names found no room: their events have none");
@@ -298,6 +298,12 @@ void RecordedProcess::reportEnd(trace::ProcessEnd known) {
         m_diagnostics.add(base::Severity::Info, "process_still_running",
                           fmt::format("{} was still running when the command had ended", who));
     }
+}
+
+std::vector<std::string_view> RecordedProcess::domains() const {
+    std::vector<std::string_view> names;
+    for (const auto& [number, text] : m_domains) names.push_back(m_texts.text(text));
+    return names;
 }
 
 std::vector<std::pair<trace::LaneId, std::string>> RecordedProcess::namedLanes() const {

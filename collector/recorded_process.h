@@ -55,6 +55,8 @@ class RecordedProcess {
     [[nodiscard]] std::int64_t parentPid() const { return m_parentPid; }
     [[nodiscard]] trace::RankId rankId() const { return m_rankId; }
     [[nodiscard]] const trace::Rank& rank() const { return m_rank; }
+    // NVTX domains that the program made, also those that were not to be recorded.
+    [[nodiscard]] std::vector<std::string_view> domains() const;
     // Lanes whose thread was named after its first event.
     [[nodiscard]] std::vector<std::pair<trace::LaneId, std::string>> namedLanes() const;
     [[nodiscard]] const base::Diagnostics& diagnostics() const { return m_diagnostics; }
@@ -69,7 +71,8 @@ class RecordedProcess {
     };
     // What the producers say they could not record; of rings given back too.
     struct Losses {
-        std::uint64_t events = 0, ends = 0, tooDeep = 0, pops = 0, payloads = 0, unreadable = 0;
+        std::uint64_t outside = 0, events = 0, ends = 0, tooDeep = 0, pops = 0, payloads = 0,
+                      cutNames = 0, unreadable = 0;
     };
     void readDefinitions();
     void define(const RingEvent& event);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "collector/clock.h"
@@ -94,13 +95,32 @@ DrainOptions drainOptions(const RecordOptions& options, const fs::path& ringFold
     return drain;
 }
 
-void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEnd& end) {
+// Why a program that uses NVTX left nothing in the file.
+std::string whyNothing(const RecordOptions& options, const std::set<std::string>& domains) {
+    if (!options.domains.empty()) {
+        std::vector<std::string> seen(domains.begin(), domains.end());
+        return fmt::format("no event of the domains asked for ({}); the programs used {}",
+                           joined(options.domains, ", "),
+                           seen.empty() ? "the default domain only" : joined(seen, ", "));
+    }
+    if (options.delay.count() > 0)
+        return "no event after --delay; the command may have ended before it";
+    return "the programs loaded NVTX but marked nothing";
+}
+
+void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEnd& end,
+           const std::set<std::string>& domains) {
     if (const char* other = getenv("NVTX_INJECTION64_PATH"); other != nullptr && options.nvtx) {
         outcome.diagnostics.add(
             base::Severity::Info, "other_tool_replaced",
             fmt::format("NVTX_INJECTION64_PATH was {}; that tool saw nothing of this run", other));
     }
-    if (end.started && options.nvtx && outcome.processes == 0) {
+    if (end.started && options.nvtx && outcome.processes > 0 && outcome.events == 0) {
+        outcome.diagnostics.add(base::Severity::DataLoss, "no_event_recorded",
+                                whyNothing(options, domains));
+    }
+    const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr;
+    if (end.started && options.nvtx && outcome.processes == 0 && !excused) {
         outcome.diagnostics.add(base::Severity::DataLoss, "no_process_recorded",
                                 "no process of the command used NVTX; is the program instrumented "
                                 "(docs/instrumenting.md), "
@@ -129,14 +149,21 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
         options.command, recorderEnvironment(options, *library, *ringFolder, source), statuses);
     drain.stop(statuses);
 
-    RecordOutcome outcome{end.exitStatus, drain.events(), drain.processes(), drain.diagnostics()};
-    judge(outcome, options, end);
+    RecordOutcome outcome;
+    outcome.exitStatus = end.exitStatus;
+    outcome.events = drain.events();
+    outcome.processes = drain.processes();
+    outcome.diagnostics = drain.diagnostics();
+    judge(outcome, options, end, drain.domains());
     base::Result<void> closed = writer->addDiagnostics(outcome.diagnostics);
     if (closed) closed = std::move(*writer).finish();
     if (!closed)
         outcome.diagnostics.add(base::Severity::DataLoss, "write_failed", closed.error().message);
     std::error_code ignored;
     fs::remove_all(*ringFolder, ignored);
+    outcome.started = end.started;
+    // Nothing ran, so there is nothing to keep, and the next try finds its name free.
+    if (!end.started) fs::remove(options.output, ignored);
     return outcome;
 }
 

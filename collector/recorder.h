@@ -32,7 +32,8 @@ struct RecordOptions {
 struct RecordOutcome {
     int exitStatus =
         0;  // the command's; 126/127 when it could not be started; 128+signal when killed
-    std::int64_t events = 0;
+    bool started = true;            // the command; where it was not, no file is left
+    std::int64_t events = 0;        // in the file
     std::int64_t processes = 0;     // that loaded the injected library
     base::Diagnostics diagnostics;  // also stored in the file
 };

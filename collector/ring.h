@@ -38,15 +38,14 @@ enum class RecordKind : std::uint8_t {
     End = 4,    // value: range id
     Mark = 5,
     // In the process file; the text and payload hold what is defined.
-    ProcessInfo = 16,   // text: program; value: parent's pid; payload: rank number as text
-    String = 17,        // name: its id
-    Domain = 18,        // domain: its id
-    Schema = 19,        // domain, value: schema id; payload: payload_layout.h
-    Category = 20,      // domain, category; text: its name
-    ThreadName = 21,    // value: thread id
-    Exit = 22,          // the program ended by itself
-    RingFailed = 23,    // a thread's ring could not be made; value: errno, category: thread id
-    DomainRefused = 24  // more domains than can be numbered
+    ProcessInfo = 16,    // text: program; value: parent's pid; payload: rank number as text
+    String = 17,         // name: its id
+    Domain = 18,         // domain: its id
+    Schema = 19,         // domain, value: schema id; payload: payload_layout.h
+    Category = 20,       // domain, category; text: its name
+    ThreadName = 21,     // value: thread id
+    Exit = 22,           // the program ended by itself
+    DomainRefused = 24,  // more domains than can be numbered
 };
 
 // Continued by ceil((textBytes + payloadBytes) / 32) slots of raw bytes: text, then payload blocks.
@@ -106,8 +105,8 @@ struct RingHeader {
     std::atomic<std::uint64_t> unmatchedPops;
     std::atomic<std::uint64_t> tooDeep;          // ranges inside too many others
     std::atomic<std::uint64_t> droppedPayloads;  // the event is there, its payload is not
-    std::atomic<std::uint64_t> cutTexts;
-    std::atomic<std::uint32_t> ended;  // the thread is gone
+    std::atomic<std::uint64_t> cutTexts;         // names longer than kMaximumTextBytes
+    std::atomic<std::uint32_t> ended;            // the thread is gone
 
     // Written by the consumer alone, with release: it no longer reads the records before it.
     alignas(64) std::atomic<std::uint64_t> drained;

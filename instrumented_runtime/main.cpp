@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/say.h"
 #include "instrumented_runtime/environment.h"
 #include "instrumented_runtime/launcher.h"
 #include "instrumented_runtime/options.h"
@@ -20,7 +21,7 @@ using namespace pleat;
 constexpr int kUsageStatus = 2;
 constexpr int kUnusableStatus = 3;
 
-void say(std::string_view line) { fmt::print(stderr, "pleat-train: {}\n", line); }
+void say(std::string_view line) { base::say(fmt::format("pleat-train: {}", line)); }
 
 int trainAsRank(const runtime::TrainingPlan& plan, const runtime::RankEnvironment& environment) {
     const auto trained = runtime::trainRank(plan, environment);

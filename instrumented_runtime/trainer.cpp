@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/say.h"
 #include "instrumented_runtime/engine.h"
 #include "instrumented_runtime/gloo_transport.h"
 #include "instrumented_runtime/gpt_stage.h"
@@ -50,9 +51,11 @@ class RankTrainer {
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         if (auto result = m_transport->leave(); !result) return result;
         if (reportsLoss()) {
-            fmt::print("{} steps in {:.2f} s ({:.3f} s per step); loss {:.4f} -> {:.4f}\n",
-                       m_plan.options.steps, took.count(), took.count() / m_plan.options.steps,
-                       m_firstLoss, m_loss);
+            const std::string line =
+                fmt::format("{} steps in {:.2f} s ({:.3f} s per step); loss {:.4f} -> {:.4f}\n",
+                            m_plan.options.steps, took.count(), took.count() / m_plan.options.steps,
+                            m_firstLoss, m_loss);
+            std::fwrite(line.data(), 1, line.size(), stdout);
         }
         return {};
     }
@@ -168,7 +171,7 @@ class RankTrainer {
         if (m_lossLog.is_open())
             m_lossLog << fmt::format("{},{:.9g}\n", step, m_loss) << std::flush;
         const std::int32_t every = std::max(1, m_plan.options.steps / 10);
-        if (step % every == 0) fmt::print(stderr, "step {} loss {:.4f}\n", step, m_loss);
+        if (step % every == 0) base::say(fmt::format("step {} loss {:.4f}", step, m_loss));
         return checkLossLog();
     }
 

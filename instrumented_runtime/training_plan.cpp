@@ -86,10 +86,11 @@ base::Result<TrainingPlan> makePlan(const TrainOptions& options) {
     auto corpus = Corpus::load(options.dataFile, options.sequence);
     if (!corpus) return corpus.error();
     auto found = findSchedule(options);
-    if (!found) return base::Error{base::ErrorCode::Usage, found.error().message};
-    if (auto runnable = checkRunnable(*found); !runnable) return runnable.error();
+    if (!found) return usage(found.error().message);
+    if (auto runnable = checkRunnable(*found); !runnable) return usage(runnable.error().message);
     auto lowered = schedule::lower(*found);
-    if (!lowered) return base::Error{base::ErrorCode::Usage, lowered.error().message};
+    if (!lowered)
+        return usage(fmt::format("--schedule {}: {}", options.schedule, lowered.error().message));
     if (auto fits = checkPlacement(options, *lowered); !fits) return fits.error();
     if (auto writable = checkLossLog(options.lossLog); !writable) return writable.error();
     TrainingPlan plan{options, std::move(*corpus), std::move(*lowered),

@@ -170,7 +170,8 @@ select t.iteration, r.dp, r.pp, row_number() over (partition by t.rank, t.iterat
        t.stage || t.kind || t.microbatch as action, t.start_ns, t.end_ns - t.start_ns as duration_ns
 from task t join rank r on r.id = t.rank;
 
--- How long each transfer waited for its last member and how long it moved data, and which of it no task of the rank covered.
+-- How long each transfer waited for its last member and how long it moved data, and what of both no task of the rank covered:
+-- the exposed parts are what `pleat report` shows.
 create view exposed_transfer as
 with timed as (
     select x.*, min(max(coalesce(m.ready_ns, x.start_ns), x.start_ns), x.end_ns) as moving_from_ns
@@ -178,6 +179,9 @@ with timed as (
 )
 select x.id, r.number as rank, x.iteration, x.operation, x.dimension, x.bytes, x.start_ns, x.end_ns,
        x.moving_from_ns - x.start_ns as waiting_ns, x.end_ns - x.moving_from_ns as moving_ns,
+       x.moving_from_ns - x.start_ns - coalesce((
+           select sum(min(t.end_ns, x.moving_from_ns) - max(t.start_ns, x.start_ns)) from task t
+           where t.rank = x.rank and t.start_ns < x.moving_from_ns and t.end_ns > x.start_ns), 0) as exposed_waiting_ns,
        x.end_ns - x.moving_from_ns - coalesce((
            select sum(min(t.end_ns, x.end_ns) - max(t.start_ns, x.moving_from_ns)) from task t
            where t.rank = x.rank and t.start_ns < x.end_ns and t.end_ns > x.moving_from_ns), 0) as exposed_moving_ns

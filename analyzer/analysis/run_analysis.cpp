@@ -81,7 +81,7 @@ void noteTransfers(const RunAnalysis& analysis,
     if (analysis.transfers.empty()) {
         diagnostics.add(base::Severity::Info, "no_transfers",
                         "no communication was recorded, so there is no overlap to speak of; a "
-                        "program must mark its transfers as docs/analysis.md says");
+                        "program must mark its transfers as docs/instrumenting.md says");
     }
 }
 

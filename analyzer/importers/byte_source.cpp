@@ -144,6 +144,8 @@ base::Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::filesystem
         return base::Error{base::ErrorCode::Io, fmt::format("{}: {}", file.string(), why)};
     };
     if (std::filesystem::is_directory(file, failed)) return refuse("is a folder, not a file");
+    if (std::filesystem::exists(file, failed) && !std::filesystem::is_regular_file(file, failed))
+        return refuse("is no regular file (a pipe or a device)");
     File handle(std::fopen(file.c_str(), "rb"));
     if (handle == nullptr) return refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
     char magic[4] = {};

@@ -65,9 +65,11 @@ class Importer {
 
     base::Result<void> add(const fs::path& file, bool alone) {
         const std::size_t ranksBefore = m_builder.ranks().size();
+        const auto source = ByteSource::open(file);  // refuses what is no regular file
+        if (!source) return source.error();
         if (isSqlite(file))
             return refuse(file, "is an SQLite database, but no recording of Pleat's");
-        const auto read = addEvents(file);
+        const auto read = addEvents(file, **source);
         if (!read) return read;
         return numberRanks(file, ranksBefore, alone);
     }
@@ -78,12 +80,10 @@ class Importer {
     }
 
   private:
-    base::Result<void> addEvents(const fs::path& file) {
-        const auto source = ByteSource::open(file);
-        if (!source) return source.error();
-        const auto read = importChrome(**source, m_threads, m_builder);
+    base::Result<void> addEvents(const fs::path& file, ByteSource& source) {
+        const auto read = importChrome(source, m_threads, m_builder);
         if (!read) {
-            const std::string packed = (*source)->damage();
+            const std::string packed = source.damage();
             return refuse(file, packed.empty()
                                     ? read.error().message
                                     : fmt::format("{} ({})", read.error().message, packed));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/say.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -18,7 +19,7 @@ std::string seconds(base::Duration duration) {
 }
 
 std::string nameOf(const trace::Rank& rank) {
-    return rank.number < 0 ? fmt::format("process {} ({})", rank.pid, rank.program)
+    return rank.number < 0 ? fmt::format("process {} ({})", rank.pid, base::printable(rank.program))
                            : fmt::format("rank {} (pid {})", rank.number, rank.pid);
 }
 
@@ -45,8 +46,9 @@ std::string renderProcesses(const std::vector<analysis::ProcessInfo>& processes)
         text += fmt::format(
             "{:>4} {:>2} {:>2} {:>8} {:<16.16} {:<8} {:>5} {:>9} {:>7} {:>9} {:>6} {}\n",
             known(rank.number), known(rank.coordinates.dp), known(rank.coordinates.pp), rank.pid,
-            rank.program, toString(rank.end), process.lanes, process.events, process.tasks,
-            process.transfers, process.iterations, rank.device.empty() ? "-" : rank.device);
+            base::printable(rank.program), toString(rank.end), process.lanes, process.events,
+            process.tasks, process.transfers, process.iterations,
+            rank.device.empty() ? "-" : base::printable(rank.device));
     }
     return text;
 }
@@ -67,7 +69,7 @@ std::string renderKilled(const std::vector<analysis::ProcessInfo>& processes) {
 std::string scheduleLine(const analysis::RunInfo& info) {
     if (info.schedule) return describeSchedule(*info.schedule);
     if (info.tasks == 0)
-        return "none: no event names a pipeline action such as 2F0 (see docs/analysis.md)";
+        return "none: no event names a pipeline action such as 2F0 (see docs/instrumenting.md)";
     return "not recognised";
 }
 

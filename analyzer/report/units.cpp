@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/say.h"
+
 namespace pleat::report {
 
 std::string milliseconds(base::Duration duration) {
@@ -56,13 +58,16 @@ std::string renderDiagnostics(const base::Diagnostics& diagnostics) {
                                           diagnostics.entries().end());
     std::stable_sort(entries.begin(), entries.end(),
                      [](const auto& a, const auto& b) { return a.severity > b.severity; });
-    std::string text = "\nNotes on the data\n";
+    std::string text =
+        "\nNotes on the data (error: figures may be wrong; loss: something is missing; info: "
+        "repaired or guessed)\n";
     for (const base::Diagnostic& entry : entries) {
-        const std::string_view word = entry.severity == base::Severity::Error      ? "missing"
+        const std::string_view word = entry.severity == base::Severity::Error      ? "error"
                                       : entry.severity == base::Severity::DataLoss ? "loss"
                                                                                    : "info";
         text += wrapped(fmt::format("  {:<8}", word),
-                        fmt::format("{} ({}x): {}", entry.code, entry.count, entry.example));
+                        fmt::format("{} ({}x): {}", entry.code, entry.count,
+                                    base::printable(entry.example, 600)));
     }
     return text;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,9 +22,8 @@
 namespace pleat::collector {
 namespace {
 
-constexpr std::uint64_t kProcessSlots = 65'536;                    // 2 MiB of definitions
-constexpr std::uint64_t kSlotsForNames = kProcessSlots / 4 * 3;    // further names travel inline
-constexpr std::uint64_t kSlotsForHandles = kProcessSlots / 8 * 7;  // the rest: schemas, the exit
+constexpr std::uint64_t kProcessSlots = 65'536;  // 2 MiB of definitions
+constexpr std::uint64_t kFewestSlots = 512;
 constexpr int kRangeIdBits = 42;  // of 64; above them the process id
 constexpr std::uint64_t kFirstSchemaId = 1ULL << 33;
 
@@ -155,7 +155,7 @@ void introduce(State& state) {
     RingHeader* const inherited = std::exchange(s_definitions, ring);
     if (inherited == nullptr) return;
     copyDefinitions(state, *inherited);
-    munmap(inherited, kRingHeaderBytes + kProcessSlots * kRecordBytes);
+    munmap(inherited, kRingHeaderBytes + inherited->capacity * kRecordBytes);
 }
 
 // The state of this process, introduced to the recorder at its first use; also in a forked child.
@@ -190,6 +190,45 @@ bool recorderPresent() {
     return present && mapped() != nullptr;
 }
 
+namespace {
+
+// May a file of this process have so many bytes? Beyond its limit the kernel would kill the
+// process.
+bool withinFileLimit(std::size_t bytes) {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
+// An empty file that tells the recorder what the process cannot tell through a ring.
+void leaveMark(const char* folder, std::int64_t pid, std::uint32_t number, int error) {
+    char path[512];
+    std::snprintf(path, sizeof path, "%s/%lld-%u-%d.failed", folder, static_cast<long long>(pid),
+                  number, error);
+    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0) close(file);
+}
+
+// Shared memory of a new file; null with errno.
+void* mapRing(const char* path, std::size_t bytes) {
+    if (!withinFileLimit(bytes)) return errno = EFBIG, nullptr;
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return nullptr;
+    // Reserved first: on a full tmpfs a bare mapping would die of SIGBUS at its first touch.
+    int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    void* memory = error == 0 ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_POPULATE, file, 0)
+                              : MAP_FAILED;
+    if (error == 0 && memory == MAP_FAILED) error = errno;
+    close(file);
+    if (memory != MAP_FAILED) return memory;
+    unlink(path);
+    errno = error;
+    return nullptr;
+}
+
+}  // namespace
+
 RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     const char* folder = getenv("PLEAT_RING_DIR");
     if (folder == nullptr) return nullptr;
@@ -198,18 +237,13 @@ RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     const std::uint64_t image = mapped()->image;
     std::snprintf(path, sizeof path, "%s/%lld-%llu-%u.new", folder, static_cast<long long>(pid),
                   static_cast<unsigned long long>(image), number);
-    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) return nullptr;
-    const std::size_t bytes = kRingHeaderBytes + slots * kRecordBytes;
-    // Reserved first: on a full tmpfs a bare mapping would die of SIGBUS at its first touch.
-    const int reserved = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-    void* memory = reserved == 0 ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                        MAP_SHARED | MAP_POPULATE, file, 0)
-                                 : MAP_FAILED;
-    close(file);
-    if (memory == MAP_FAILED) {
-        unlink(path);
-        errno = reserved != 0 ? reserved : errno;
+    void* memory = mapRing(path, kRingHeaderBytes + slots * kRecordBytes);
+    while (memory == nullptr && slots / 8 >= kFewestSlots) {
+        slots /= 8;
+        memory = mapRing(path, kRingHeaderBytes + slots * kRecordBytes);
+    }
+    if (memory == nullptr) {
+        leaveMark(folder, pid, number, errno);
         return nullptr;
     }
     auto* header = new (memory) RingHeader{};
@@ -238,7 +272,10 @@ InternedText internText(std::string_view text, TextUse use) {
     Interned& interned = *state->interned;
     const auto known = interned.ids.find(std::string(text));
     if (known != interned.ids.end()) return {known->second, known->first.c_str()};
-    const std::uint64_t room = use == TextUse::Event ? kSlotsForNames : kSlotsForHandles;
+    // Further names travel with their events; the last eighth is for schemas and the exit.
+    const std::uint64_t capacity =
+        state->definitions.attached() ? state->definitions.capacity() : 0;
+    const std::uint64_t room = use == TextUse::Event ? capacity / 4 * 3 : capacity / 8 * 7;
     if (!state->definitions.attached() ||
         state->definitions.written() + slotsOf(text.size(), 0) > room) {
         if (use == TextUse::Handle && state->definitions.attached())
@@ -300,14 +337,6 @@ void defineThreadName(std::int64_t threadId, std::string_view name) {
     record.kind = RecordKind::ThreadName;
     record.value = static_cast<std::uint64_t>(threadId);
     defineNow(record, name);
-}
-
-void reportRingFailure(std::int64_t threadId, int error) {
-    Record record;
-    record.kind = RecordKind::RingFailed;
-    record.value = static_cast<std::uint64_t>(error);
-    record.category = static_cast<std::uint32_t>(threadId);
-    defineNow(record, {});
 }
 
 void sayGoodbye() {

@@ -19,8 +19,9 @@ inline constexpr std::uint16_t kIgnoredDomain = 0xffff;  // filtered out, or one
 // is inert then.
 [[nodiscard]] bool recorderPresent();
 
-// A file of `slots` records in the ring folder, mapped and touched; null when it cannot be made.
-// `number` names the thread in its process.
+// A file of `slots` records in the ring folder, or of fewer (down to 512) where there is no room
+// for so many, mapped and touched; null with errno when none can be made. `number` names the thread
+// in its process.
 [[nodiscard]] RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots);
 
 // A text's id, and its own copy, which lives as long as the process. Id 0: it is not numbered and
@@ -43,7 +44,6 @@ enum class TextUse {
 void defineSchema(std::uint64_t id, std::string_view layout);
 void defineCategory(std::uint16_t domain, std::uint32_t category, std::string_view name);
 void defineThreadName(std::int64_t threadId, std::string_view name);
-void reportRingFailure(std::int64_t threadId, int error);
 void sayGoodbye();
 
 // Numbers the threads of the process from 1, schemas from far above the ids programs choose, ranges

@@ -53,7 +53,7 @@ void closeRing(ThreadState& thread) {
     if (!thread.ring.attached()) return;
     RingHeader& header = thread.ring.header();
     if (thread.generation == generation()) header.ended.store(1, std::memory_order_release);
-    munmap(&header, kRingHeaderBytes + kThreadSlots * kRecordBytes);
+    munmap(&header, kRingHeaderBytes + thread.ring.capacity() * kRecordBytes);
 }
 
 // An event of a later thread destructor opens a new ring.
@@ -87,7 +87,6 @@ ThreadState* openThread(ThreadState* state) {
         state->ring.attach(ring);
     } else {
         state->failed = true;
-        reportRingFailure(syscall(SYS_gettid), errno);
     }
     return state;
 }
@@ -144,6 +143,7 @@ EventName nameOf(const char* text) {
     CachedName& cached = state->names[hash];
     if (cached.address == text && std::strcmp(cached.contents, text) == 0) return {cached.id, {}};
     const std::string_view whole(text, strnlen(text, kMaximumTextBytes));
+    if (whole.size() == kMaximumTextBytes) RingProducer::count(state->ring.header().cutTexts);
     const InternedText interned = internText(whole, TextUse::Event);
     if (interned.id == 0) return {0, whole};
     cached = {text, interned.copy, interned.id};

@@ -99,6 +99,13 @@ base::Result<void> checkSizes(std::string_view name, const GeneratorOptions& opt
             "schedule {}: ranks ({}), microbatches ({}) and chunks ({}) must be at least 1", name,
             options.ranks, options.microbatches, options.chunks));
     }
+    if (options.ranks > kMaximumRanks ||
+        static_cast<std::int64_t>(options.ranks) * options.chunks > kMaximumStages) {
+        return usage(
+            fmt::format("schedule {}: {} ranks x {} chunks; at most {} ranks and {} stages "
+                        "are understood",
+                        name, options.ranks, options.chunks, kMaximumRanks, kMaximumStages));
+    }
     if (2.0 * options.ranks * options.microbatches * options.chunks >
         static_cast<double>(kMaximumActions)) {
         return usage(fmt::format(

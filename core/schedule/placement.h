@@ -9,6 +9,10 @@
 
 namespace pleat::schedule {
 
+// Far above any pipeline; what sizes a table by ranks and stages relies on it.
+inline constexpr std::int32_t kMaximumRanks = 1'024;
+inline constexpr std::int32_t kMaximumStages = 4'096;
+
 class Placement {
   public:
     Placement() = default;

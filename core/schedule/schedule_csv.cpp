@@ -109,6 +109,13 @@ class Shape {
         };
         if (m_rankOfStage.empty())
             return bad("no actions; expected a row of cells like 0F0,0B0 per rank");
+        if (ranks > static_cast<std::size_t>(kMaximumRanks) ||
+            m_rankOfStage.size() > static_cast<std::size_t>(kMaximumStages)) {
+            return bad(
+                fmt::format("{} rows and {} stages; at most {} ranks and {} stages are "
+                            "understood",
+                            ranks, m_rankOfStage.size(), kMaximumRanks, kMaximumStages));
+        }
         std::vector<std::int32_t> rankOfStage;
         std::vector<bool> hasStage(ranks);
         for (const auto& [stage, rank] : m_rankOfStage) {
@@ -141,7 +148,15 @@ class Shape {
 base::Result<std::vector<std::vector<Cell>>> splitRows(std::string_view text,
                                                        std::string_view name) {
     std::vector<std::vector<Cell>> rows;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::size_t row = 1; !text.empty(); ++row) {
+        if (row > 2 * static_cast<std::size_t>(kMaximumRanks)) {
+            return base::Error{
+                base::ErrorCode::Input,
+                fmt::format("{}: more than {} lines; a schedule has one per pipeline "
+                            "rank, at most {}",
+                            name, row - 1, kMaximumRanks)};
+        }
         const std::size_t end = text.find('\n');
         base::Result<std::vector<Cell>> cells = splitLine(text.substr(0, end), name, row);
         if (!cells) return cells.error();

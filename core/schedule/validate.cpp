@@ -28,6 +28,10 @@ base::Result<void> checkCell(const Schedule& schedule, Position position, const 
     for (const Action& part : action.parts) {
         if (const auto checked = checkCell(schedule, position, part); !checked) return checked;
     }
+    if (action.parts.size() == 2 && action.parts[0].microbatch == action.parts[1].microbatch) {
+        return invalid(
+            fmt::format("{}: overlaps two actions of one microbatch", place(position, action)));
+    }
     if (!action.parts.empty()) return {};
     if (action.stage < 0 || action.stage >= schedule.placement.stages()) {
         return invalid(fmt::format("{}: there are only {} stages", place(position, action),
@@ -51,6 +55,7 @@ base::Result<void> checkCells(const Schedule& schedule) {
         return invalid(
             fmt::format("{} rows for {} ranks", schedule.order.size(), schedule.ranks()));
     }
+    if (schedule.microbatches < 1) return invalid("no microbatch is computed");
     for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) {
         const auto& order = schedule.order[static_cast<std::size_t>(rank)];
         if (schedule.placement.stagesOf(rank).empty())

@@ -8,6 +8,8 @@
 namespace pleat::store {
 namespace {
 
+constexpr int kLargestValueBytes = 64 << 20;  // of one text: no event has more
+
 base::ErrorCode codeOf(sqlite3* database) {
     switch (sqlite3_errcode(database) & 0xff) {
         case SQLITE_CORRUPT:
@@ -39,6 +41,7 @@ base::Result<Database> Database::open(const std::filesystem::path& file, int fla
     // A damaged or hostile file must not run functions through its schema.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValueBytes);
     sqlite3_busy_timeout(handle, 5'000);
     return database;
 }

@@ -44,6 +44,8 @@ base::Result<Header> readHeader(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file, ignored)) return unusable(file, "no such file");
     if (std::filesystem::is_directory(file, ignored))
         return unusable(file, "is a directory, not a trace");
+    if (!std::filesystem::is_regular_file(file, ignored))
+        return unusable(file, "is no regular file (a pipe or a device)");
     errno = 0;
     std::ifstream stream(file, std::ios::binary);
     if (!stream) return unusable(file, fmt::format("cannot be read: {}", std::strerror(errno)));

@@ -369,9 +369,13 @@ base::Result<void> TraceLoader::loadSchedule() {
     return each("schedule",
                 "select name, ranks, chunks, microbatches, group_size, confidence from schedule",
                 [&](const Statement& row) {
+                    const double confidence = row.real(5);
+                    if (!(confidence >= 0 && confidence <= 1))
+                        return leaveOut("impossible_row", "schedule", 1,
+                                        "its confidence is no share between 0 and 1");
                     m_annotations.schedule = trace::RecognisedSchedule{
                         std::string(row.text(0)), number(row, 1), number(row, 2),
-                        number(row, 3),           number(row, 4), row.real(5)};
+                        number(row, 3),           number(row, 4), confidence};
                 });
 }
 

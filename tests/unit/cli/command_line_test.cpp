@@ -1,5 +1,6 @@
 // The command line as a person meets it: statuses and one-line errors of docs/command_line.md.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -48,6 +49,50 @@ TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
     expectOneLine(run({"info", text, "--rank", "x=3"}), 2, "not among the files");
     expectOneLine(run({"info", text, "--rank", text}), 2, "expected FILE=N");
     expectOneLine(run({"schedule", "show", "--file", "/nonexistent.csv"}), 3, "cannot be read");
+}
+
+TEST(CommandLine, AnAnswerThatCannotBeWrittenIsNoSuccess) {
+    const std::string pleat = PLEAT_BIN_DIR "/pleat";
+    for (const char* command : {"schedule show", "schedule validate", "schedule simulate"}) {
+        for (const char* closed : {">/dev/full", ">&-"}) {
+            const auto result =
+                test::runProgram({"sh", "-c", pleat + " " + command + " " + closed});
+            EXPECT_EQ(result.status, 3) << command << closed;
+            EXPECT_NE(result.errors.find("cannot be written"), std::string::npos) << result.errors;
+        }
+    }
+    EXPECT_EQ(test::runProgram({"sh", "-c", pleat + " info /nonexistent 2>/dev/full"}).status, 3);
+}
+
+TEST(CommandLine, AnEmptyValueIsNoDefault) {
+    expectOneLine(run({"schedule", "simulate", "--file", ""}), 2, "--file: an empty value");
+    expectOneLine(run({"report", "x.pleat", "--iterations", ""}), 2, "an empty value");
+    expectOneLine(run({"record", "--delay", "nan", "--", "true"}), 2, "a number of seconds");
+    expectOneLine(run({"record", "--"}), 2, "a command is missing after --");
+}
+
+TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
+    const std::string file = test::temporaryPath("trace.json");
+    std::ofstream(file) << "[]";
+    expectOneLine(run({"report", file, "-o", file}), 2, "is the trace itself");
+    expectOneLine(run({"import", file, "-o", file}), 2, "is the trace itself");
+}
+
+TEST(CommandLine, APipeIsNoTrace) {
+    const std::string pipe = test::temporaryPath("pipe");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    expectOneLine(run({"info", pipe}), 3, "is no regular file");
+    expectOneLine(run({"sql", pipe, "select 1"}), 3, "is no regular file");
+}
+
+TEST(CommandLine, ScheduleSizesHaveBounds) {
+    expectOneLine(run({"schedule", "show", "--ranks", "4000"}), 2, "at most 1024 ranks");
+    expectOneLine(run({"schedule", "simulate", "--ranks", "1", "--chunks", "65536"}), 2,
+                  "4096 stages");
+    const std::string lines = test::temporaryPath("lines.csv");
+    std::ofstream(lines) << std::string(100'000, '\n');
+    expectOneLine(run({"schedule", "validate", "--file", lines}), 3, "more than 2048 lines");
+    expectOneLine(run({"schedule", "validate", "--file", "/dev/zero"}), 3, "larger than 64 MiB");
 }
 
 TEST(CommandLine, AnInvalidScheduleIsTheAnswerNo) {

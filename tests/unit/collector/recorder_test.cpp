@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -205,6 +206,66 @@ TEST(Record, TheClockIsSampledFromTheFirstMomentToTheLast) {
     EXPECT_EQ(r.query("select min(trace_ns) = 0, max(trace_ns) >= (select max(end_ns) from event) "
                       "from clock_sample"),
               Lines{"1|1"});
+}
+
+TEST(Record, ManyShortForkedChildrenAreAllThere) {
+    const Recording r = recordProgram({kProgram, "children", "400"});
+    EXPECT_EQ(r.number("select count(*) from event where end_ns > start_ns"), 400);
+    EXPECT_EQ(r.number("select count(*) from rank"), 400);
+}
+
+TEST(Record, AFileSizeLimitOfTheProgramDoesNotKillIt) {
+    const Recording r = recordProgram({"sh", "-c", "ulimit -f 1; exec " + kProgram + " exit 7"});
+    EXPECT_EQ(r.result.status, 7);
+    const Recording marks = recordProgram({"sh", "-c", "ulimit -f 1; exec " + kProgram + " pairs"});
+    EXPECT_EQ(marks.result.status, 0);
+    EXPECT_NE(marks.result.errors.find("process_not_recorded"), std::string::npos)
+        << marks.result.errors;
+    // With room for a small ring everything is there.
+    const Recording small =
+        recordProgram({"sh", "-c", "ulimit -f 200; exec " + kProgram + " names 300"});
+    EXPECT_EQ(small.number("select count(distinct name) from named_event where name like 'step%'"),
+              300);
+}
+
+TEST(Record, WhatALimitLeftOutIsSaid) {
+    const Recording size = recordProgram({kProgram, "names", "20000"}, {"--max-size", "200000"});
+    const std::int64_t kept = size.number("select count(*) from event");
+    EXPECT_LT(kept, 20'000);
+    EXPECT_EQ(kept + size.number("select sum(count) from diagnostic where code in "
+                                 "('outside_recording', 'dropped_event')"),
+              20'001);
+    EXPECT_LT(std::filesystem::file_size(size.file), 500'000U);
+    const Recording late = recordProgram({kProgram, "pairs"}, {"--delay", "60"});
+    EXPECT_EQ(late.number("select count from diagnostic where code = 'outside_recording'"), 10);
+    EXPECT_NE(late.result.errors.find("no event after --delay"), std::string::npos);
+}
+
+TEST(Record, ADomainThatIsNeverUsedIsSaidWithThoseThatAre) {
+    const Recording r = recordProgram({kProgram, "text"}, {"--domain", "own domian"});
+    EXPECT_NE(r.result.errors.find("(own domian); the programs used own domain"), std::string::npos)
+        << r.result.errors;
+}
+
+TEST(Record, ACutNameIsCounted) {
+    const Recording r = recordProgram({kProgram, "long"});
+    EXPECT_EQ(r.query("select length(name) from named_event"), Lines{"4096"});
+    EXPECT_EQ(r.query("select code, count from diagnostic"), Lines{"cut_name|1"});
+}
+
+TEST(Record, WhereTheCommandCannotStartNoFileIsLeft) {
+    const Recording r = recordProgram({"/nonexistent/program"});
+    EXPECT_EQ(r.result.status, 127);
+    EXPECT_FALSE(std::filesystem::exists(r.file));
+}
+
+TEST(Record, ARecorderThatNobodyHearsGoesOn) {
+    for (const char* closed : {"2>/dev/full", "2>&-"}) {
+        const std::string file = test::temporaryPath("unheard.pleat");
+        const auto result = test::runProgram(
+            {"sh", "-c", kPleat + " record -o " + file + " -- sh -c 'exit 7' " + closed});
+        EXPECT_EQ(result.status, 7) << closed;
+    }
 }
 
 TEST(Record, TheCommandsExitStatusIsOurs) {

@@ -120,8 +120,8 @@ TEST_F(Refusal, AnEventOfNoNameOrDomainIsLeftOutAndCounted) {
 }
 
 TEST_F(Refusal, ALaneOfNoRankGoesWithItsEvents) {
-    EXPECT_EQ(countAfter(m_file, "update lane set rank = 77 where id = 2", "dangling_row", 7), 5)
-        << "the lane, its two events, their two transfers";
+    EXPECT_EQ(countAfter(m_file, "update lane set rank = 77 where id = 2", "dangling_row", 7), 7)
+        << "the lane, its two events, their two transfers and two dependencies";
     const trace::Trace trace = load(m_file)->trace;
     ASSERT_EQ(trace.annotations().transfers.size(), 1U);
     const trace::Transfer& left = trace.annotations().transfers[trace::TransferId(0)];

@@ -204,6 +204,8 @@ TEST(RoundTrip, AnnotationsReferToTheRowsOfTheFileAndReplaceWhatWasThere) {
     // Rows with holes: every id of an event and a rank changes.
     executeSql(file,
                "update event set id = 1000 - 10 * id where id > 0;"
+               "update dependency set from_event = 1000 - 10 * from_event, to_event = 1000 - 10 * "
+               "to_event;"
                "update lane set rank = rank * 5; update rank set id = id * 5;"
                "update rank set number = null, dp = null, pp = null, tp = null, device = '';"
                "insert into diagnostic values ('stale', 'info', 1, 'gone after annotation')");
@@ -239,12 +241,14 @@ TEST(RoundTrip, WhatLoadingCountsIsNotCountedTwice) {
     const TemporaryFolder folder;
     const auto file = folder.file("a.pleat");
     ASSERT_TRUE(writeTrace(withoutAnnotations(exampleTrace()), file));
-    executeSql(file, "delete from lane where kind = 'device_stream'");  // two events dangle
+    executeSql(
+        file,
+        "delete from lane where kind = 'device_stream'");  // two events and two dependencies dangle
     for (int times = 0; times < 3; ++times) {
         const auto loaded = load(file);
         ASSERT_TRUE(loaded) << loaded.error().message;
         ASSERT_NE(loaded->trace.diagnostics().find("dangling_row"), nullptr);
-        EXPECT_EQ(loaded->trace.diagnostics().find("dangling_row")->count, 2);
+        EXPECT_EQ(loaded->trace.diagnostics().find("dangling_row")->count, 4);
         ASSERT_TRUE(writeAnnotations(loaded->trace, file));
     }
 }

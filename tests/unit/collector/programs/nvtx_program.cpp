@@ -51,7 +51,7 @@ void domainsAndText() {
     nvtxDomainRangePop(domain);
     nvtxMarkW(L"wide \u00e4\u4e16");
     nvtxMarkA("bad \xff utf8 \"quoted\"");
-    char buffer[16];
+    char buffer[32];
     for (int i = 0; i < 3; ++i) {
         std::snprintf(buffer, sizeof buffer, "name %d", i);
         nvtxMarkA(buffer);
@@ -219,6 +219,17 @@ int run(const std::string& what, int count) {
         waitForChild();
         nvtxMarkA("parent again");
     }
+    if (what == "children") {
+        for (int i = 0; i < count; ++i) {
+            if (fork() == 0) {
+                nvtxRangePushA("child");
+                nvtxRangePop();
+                _exit(0);
+            }
+            waitForChild();
+        }
+    }
+    if (what == "long") nvtxMarkA(std::string(5'000, 'x').c_str());
     if (what == "names") manyNames(count);
     if (what == "short") shortThreads(count);
     if (what == "deep") deepRanges(count);
