@@ -12,6 +12,7 @@
 
 #include "importers/byte_source.h"
 #include "importers/chrome_import.h"
+#include "importers/nsight.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::importers {
@@ -67,9 +68,7 @@ class Importer {
         const std::size_t ranksBefore = m_builder.ranks().size();
         const auto source = ByteSource::open(file);  // refuses what is no regular file
         if (!source) return source.error();
-        if (isSqlite(file))
-            return refuse(file, "is an SQLite database, but no recording of Pleat's");
-        const auto read = addEvents(file, **source);
+        const auto read = isSqlite(file) ? addSqlite(file) : addEvents(file, **source);
         if (!read) return read;
         return numberRanks(file, ranksBefore, alone);
     }
@@ -91,9 +90,39 @@ class Importer {
         return {};
     }
 
+    base::Result<void> addSqlite(const fs::path& file) {
+        if (!isNsightExport(file)) {
+            return refuse(file,
+                          "is an SQLite database, but neither a recording of Pleat's nor an export "
+                          "of Nsight Systems");
+        }
+        return importNsight(file, m_builder);
+    }
+
+    // Processes that do not say their rank are numbered by their devices, where those differ.
+    void numberByDevice(std::size_t first) {
+        std::map<std::int32_t, trace::RankId> byDevice;
+        for (std::size_t i = first; i < m_builder.ranks().size(); ++i) {
+            const trace::Rank& rank = m_builder.ranks()[trace::RankId::at(i)];
+            std::int32_t number = -1;
+            if (rank.number >= 0 || !rank.device.starts_with("cuda:")) continue;
+            std::from_chars(rank.device.data() + 5, rank.device.data() + rank.device.size(),
+                            number);
+            if (number < 0 || !byDevice.try_emplace(number, trace::RankId::at(i)).second) return;
+        }
+        for (const auto& [number, id] : byDevice) {
+            m_builder.ranks()[id].number = number;
+            m_builder.diagnostics().add(
+                Severity::Info, "rank_guessed",
+                fmt::format("process {} does not say its rank; taken as {}, its device's number",
+                            m_builder.ranks()[id].pid, number));
+        }
+    }
+
     // Fills in what the file does not say itself, where it is about one rank.
     base::Result<void> numberRanks(const fs::path& file, std::size_t first, bool alone) {
         const auto ranks = m_builder.ranks().size() - first;
+        if (ranks > 1) numberByDevice(first);
         const auto given = m_options.ranks.find(file);
         if (given != m_options.ranks.end() && ranks != 1) {
             return refuse(file, fmt::format("holds {} ranks; --rank names one", ranks));

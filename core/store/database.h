@@ -1,5 +1,5 @@
 // The one place that talks to sqlite3: a connection, a prepared statement, errors in words.
-// Internal to the store.
+// Internal to the store and to the importers of other profilers' databases.
 #pragma once
 
 #include <sqlite3.h>
