@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "annotate/annotate.h"
+#include "annotate/clock_alignment.h"
 #include "base/say.h"
 #include "importers/import.h"
 #include "store/reader.h"
@@ -52,6 +54,23 @@ base::Result<trace::Trace> openRecording(const fs::path& file) {
     }
     if (loaded->annotated) return std::move(loaded->trace);
     return annotate::annotate(loaded->trace);
+}
+
+// Files of one run were often written by machines whose clocks differ.
+base::Result<trace::Trace> onOneClock(trace::Trace imported) {
+    std::optional<annotate::ClockAlignment> alignment;
+    {
+        base::Result<trace::Trace> annotated = annotate::annotate(imported);
+        if (!annotated) return annotated;
+        alignment = annotate::alignClocks(*annotated);
+        if (!alignment) {
+            base::say(
+                "pleat: the files share no collective: how their clocks relate is not known, and "
+                "times of different ranks cannot be compared");
+            return annotated;
+        }
+    }
+    return annotate::annotate(annotate::withCorrectedClocks(std::move(imported), *alignment));
 }
 
 }  // namespace
@@ -99,9 +118,9 @@ base::Result<trace::Trace> openTrace(const TraceInput& input) {
     }
     const bool ours = recordings > 0 || files->front().extension() == ".pleat";
     if (ours) return openRecording(files->front());
-    const base::Result<trace::Trace> imported = importers::importTraces(*files, *options);
+    base::Result<trace::Trace> imported = importers::importTraces(*files, *options);
     if (!imported) return imported.error();
-    return annotate::annotate(*imported);
+    return files->size() > 1 ? onOneClock(std::move(*imported)) : annotate::annotate(*imported);
 }
 
 }  // namespace pleat::cli

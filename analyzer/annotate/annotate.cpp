@@ -5,12 +5,17 @@
 #include "annotate/fill_gaps.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
+#include "annotate/profiler_reader.h"
 #include "annotate/recognition.h"
+#include "annotate/timer_reader.h"
 
 namespace pleat::annotate {
 
 base::Result<trace::Trace> annotate(const trace::Trace& events) {
     Draft draft = readMarkers(events);
+    readTimers(draft);
+    readProfiler(draft);
+    draft.sort();
     fillGaps(draft);
     matchTransfers(draft);
     draft.found.schedule = recogniseSchedule(draft.ranks, draft.found.tasks);

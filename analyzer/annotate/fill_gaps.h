@@ -4,10 +4,11 @@
 // the stage a message goes to. Every guess is counted.
 #pragma once
 
-#include "annotate/marker_reader.h"
+#include "annotate/draft.h"
 
 namespace pleat::annotate {
 
+// The draft is sorted.
 void fillGaps(Draft& draft);
 
 }  // namespace pleat::annotate

@@ -54,13 +54,6 @@ trace::Operation operationOf(ActionKind kind) {
     }
 }
 
-template <class Item>
-void sortByRankAndStart(Item first, Item last) {
-    std::sort(first, last, [](const auto& a, const auto& b) {
-        return std::tie(a.rank, a.span.begin, a.event) < std::tie(b.rank, b.span.begin, b.event);
-    });
-}
-
 class MarkerReader {
   public:
     explicit MarkerReader(const trace::Trace& events)
@@ -72,12 +65,6 @@ class MarkerReader {
         for (std::size_t i = 0; i < m_events.eventCount(); ++i) read(EventId::at(i));
         reportDuplicateRanks();
         finishGroups();
-        trace::Annotations& found = m_draft.found;
-        sortByRankAndStart(found.tasks.begin(), found.tasks.end());
-        sortByRankAndStart(found.transfers.begin(), found.transfers.end());
-        sortByRankAndStart(found.phases.begin(), found.phases.end());
-        sortByRankAndStart(found.iterations.begin(), found.iterations.end());
-        sortByRankAndStart(m_draft.enclosing.begin(), m_draft.enclosing.end());
         return std::move(m_draft);
     }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/say.h"
+
 namespace pleat::annotate {
 namespace {
 
@@ -201,7 +203,8 @@ class Matcher {
 
     std::string describe(TransferId id) const {
         const Transfer& transfer = m_transfers[id];
-        return fmt::format("\"{}\" of rank {} in iteration {}", m_draft.events.name(transfer.event),
+        return fmt::format("\"{}\" of rank {} in iteration {}",
+                           base::printable(m_draft.events.name(transfer.event), 80),
                            m_draft.ranks[transfer.rank].number, transfer.iteration);
     }
 

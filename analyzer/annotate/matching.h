@@ -2,7 +2,7 @@
 // where recorded, else by order. O(n log n) in the transfers.
 #pragma once
 
-#include "annotate/marker_reader.h"
+#include "annotate/draft.h"
 
 namespace pleat::annotate {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/say.h"
+
 namespace pleat::importers {
 
 void Launches::removeDuplicates() {
@@ -57,7 +59,7 @@ void Launches::finish() {
             base::Severity::Info, "work_without_launch",
             fmt::format("\"{}\" at {} ns: the call that started it is not in the file (it lies "
                         "before the recording, or was not recorded)",
-                        m_builder.text(event.name), event.span.begin.ns));
+                        base::printable(m_builder.text(event.name), 80), event.span.begin.ns));
     };
     for (auto call = m_calls.begin(); call != m_calls.end();) {
         for (; work != m_work.end() && work->correlation < call->correlation; ++work) orphan(*work);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -97,5 +98,12 @@ class Trace {
     Annotations m_annotations;
     base::Diagnostics m_diagnostics;
 };
+
+// The same events at other times, without annotations; `moved` keeps the order of each rank's
+// times. The earliest event comes to 0. Changes the columns in place: no other trace may share
+// them.
+[[nodiscard]] Trace retimed(Trace trace,
+                            const std::function<base::TraceTime(RankId, base::TraceTime)>& moved,
+                            base::Diagnostics diagnostics);
 
 }  // namespace pleat::trace

@@ -1,0 +1,43 @@
+// How far the clocks of ranks that were recorded apart lie from one another, from the communication
+// they share: the members of a symmetric collective (all-reduce, all-gather, reduce-scatter,
+// all-to-all, but not trees and not broadcasts) all end within microseconds of one another.
+// Messages of known direction bound it where there is no collective: none arrives before it is
+// sent. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/id.h"
+#include "base/time.h"
+#include "trace/trace.h"
+
+namespace pleat::annotate {
+
+// What to add to a time of the rank: offset + drift * (time - origin).
+struct ClockCorrection {
+    base::Duration offset;
+    double drift = 0;  // ns per ns; only where it is plain
+    base::TraceTime origin;
+    base::Duration bound;  // how wrong a corrected time may be, against the reference's
+    std::size_t anchors =
+        0;  // collectives (or pairs of messages) it rests on; 0: nothing relates them
+};
+
+struct ClockAlignment {
+    trace::RankId reference;  // whose clock the others are put on
+    base::IdVector<trace::RankTag, ClockCorrection> of;
+    [[nodiscard]] base::TraceTime corrected(trace::RankId rank, base::TraceTime time) const;
+};
+
+// Needs matches. Nothing where fewer than two ranks take part in any.
+[[nodiscard]] std::optional<ClockAlignment> alignClocks(const trace::Trace& annotated);
+
+// The same events, with their ranks' times corrected, without annotations; no other trace may share
+// them. Its diagnostics say for whom by how much ("clock_corrected"), whose clock could not be
+// related ("clock_unknown"), and how well times compare now ("clock_bound").
+[[nodiscard]] trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment);
+
+}  // namespace pleat::annotate

@@ -1,0 +1,177 @@
+#include "annotate/communication.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace pleat::annotate {
+namespace {
+
+using Json = nlohmann::json;
+using trace::Dimension;
+using trace::Operation;
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// Lower case without anything but letters: "_Reduce_Scatter_base" is "reducescatterbase".
+std::string letters(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return result;
+}
+
+// In this order: "allreduce" holds "reduce".
+constexpr std::array<std::pair<std::string_view, Operation>, 12> kCollectives = {{
+    {"allreduce", Operation::AllReduce},
+    {"reducescatter", Operation::ReduceScatter},
+    {"allgather", Operation::AllGather},
+    {"alltoall", Operation::AllToAll},
+    {"broadcast", Operation::Broadcast},
+    {"barrier", Operation::Barrier},
+    {"reduce", Operation::Reduce},
+    {"isend", Operation::Send},
+    {"irecv", Operation::Receive},
+    {"send", Operation::Send},
+    {"recv", Operation::Receive},
+    {"wait", Operation::Other},
+}};
+
+std::optional<Operation> operationNamed(std::string_view name) {
+    const std::string plain = letters(name);
+    if (contains(plain, "sendrecv") || plain == "coalesced") return Operation::Other;
+    for (const auto& [part, operation] : kCollectives) {
+        if (contains(plain, part)) return operation;
+    }
+    return std::nullopt;
+}
+
+std::int64_t bytesOfType(std::string_view dtype) {
+    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 12> kTypes = {{
+        {"double", 8},
+        {"long", 8},
+        {"int64", 8},
+        {"bfloat16", 2},
+        {"float16", 2},
+        {"half", 2},
+        {"short", 2},
+        {"float", 4},
+        {"int", 4},
+        {"byte", 1},
+        {"char", 1},
+        {"bool", 1},
+    }};
+    std::string plain(dtype);
+    std::transform(plain.begin(), plain.end(), plain.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (contains(plain, "float8")) return 1;
+    for (const auto& [name, bytes] : kTypes) {
+        if (contains(plain, name)) return bytes;
+    }
+    return 0;
+}
+
+std::int64_t integerOf(const Json& object, const char* key, std::int64_t missing) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                               : missing;
+}
+
+std::string textOf(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return {};
+    if (found->is_string()) return found->get<std::string>();
+    return found->is_number_integer() ? found->dump() : std::string();
+}
+
+// A list of numbers, or such a list as text: "[0, 1]". Empty where it is cut ("[0, 1, ...]").
+std::vector<std::int32_t> numbersOf(const Json& object, const char* key) {
+    std::vector<std::int32_t> numbers;
+    const auto found = object.find(key);
+    if (found == object.end()) return numbers;
+    const Json list =
+        found->is_string() ? Json::parse(found->get<std::string>(), nullptr, false) : *found;
+    if (!list.is_array()) return numbers;
+    for (const Json& number : list) {
+        if (!number.is_number_integer()) return {};
+        numbers.push_back(number.get<std::int32_t>());
+    }
+    return numbers;
+}
+
+}  // namespace
+
+bool isCommunicationKernel(std::string_view name) {
+    static constexpr std::array<std::string_view, 7> kParts = {
+        "nccl", "rccl", "deep_ep", "DeepEP", "nvshmem", "oneccl", "NCCL"};
+    return std::any_of(kParts.begin(), kParts.end(),
+                       [&](std::string_view part) { return contains(name, part); });
+}
+
+Operation operationOfKernel(std::string_view name) {
+    if (contains(name, "deep_ep") || contains(name, "DeepEP")) return Operation::AllToAll;
+    // Templates and arguments behind the name may hold other words.
+    return operationNamed(name.substr(0, name.find('('))).value_or(Operation::Other);
+}
+
+bool endsTogether(Operation operation, std::string_view kernelName) {
+    const bool symmetric = operation == Operation::AllReduce || operation == Operation::AllGather ||
+                           operation == Operation::ReduceScatter ||
+                           operation == Operation::AllToAll;
+    return symmetric && !contains(kernelName, "TREE") && !contains(kernelName, "Tree");
+}
+
+std::optional<Operation> operationOfAnnotation(std::string_view name, std::int32_t& peer) {
+    if (!name.starts_with("nccl:")) return std::nullopt;
+    name.remove_prefix(5);
+    const std::size_t arrow = std::min(name.find("->"), name.find("<-"));
+    if (arrow != std::string_view::npos) {
+        std::from_chars(name.data() + arrow + 2, name.data() + name.size(), peer);
+    }
+    return operationNamed(name.substr(0, name.find(' '))).value_or(Operation::Other);
+}
+
+bool readCommunication(std::string_view arguments, Communication& found) {
+    const Json object = Json::parse(arguments, nullptr, false);
+    if (!object.is_object()) return false;
+    const std::string collective = textOf(object, "Collective name");
+    found.communicator = textOf(object, "Comms Id");
+    if (found.communicator.empty()) found.communicator = textOf(object, "comms_id");
+    found.bytes = integerOf(object, "bytes", 0);
+    if (!collective.empty()) found.operation = operationNamed(collective);
+    const std::int64_t elements =
+        std::max(integerOf(object, "In msg nelems", 0), integerOf(object, "Out msg nelems", 0));
+    if (elements > 0) found.bytes = elements * bytesOfType(textOf(object, "dtype"));
+    found.group = textOf(object, "Process Group Name");
+    found.description = textOf(object, "Process Group Description");
+    found.groupRanks = numbersOf(object, "Process Group Ranks");
+    found.groupSize = static_cast<std::int32_t>(integerOf(object, "Group size", 0));
+    found.sequence = integerOf(object, "Seq", -1);
+    found.peer = static_cast<std::int32_t>(
+        std::max(integerOf(object, "Dst Rank", -1), integerOf(object, "peer", -1)));
+    if (found.operation == Operation::Receive)
+        found.peer = static_cast<std::int32_t>(integerOf(object, "Src Rank", found.peer));
+    return found.operation.has_value() || !found.communicator.empty();
+}
+
+Dimension dimensionOfGroup(std::string_view description) {
+    const auto has = [&](std::string_view part) { return contains(description, part); };
+    if (has("TENSOR") || has("tensor")) return Dimension::Tp;
+    if (has("PIPELINE") || has("pipeline") || description == "pp") return Dimension::Pp;
+    if (has("DATA_PARALLEL") || has("data_parallel") || description == "dp") return Dimension::Dp;
+    if (has("CONTEXT") || has("context")) return Dimension::Cp;
+    if (has("EXPERT") || has("expert")) return Dimension::Ep;
+    if (description == "tp") return Dimension::Tp;
+    if (description == "ep") return Dimension::Ep;
+    if (description == "cp") return Dimension::Cp;
+    return Dimension::Other;
+}
+
+}  // namespace pleat::annotate

@@ -1,0 +1,51 @@
+// What profilers write about a communication between devices: names of kernels and annotations,
+// NCCL's arguments as PyTorch records them, descriptions of process groups. Sources:
+// docs/formats.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model.h"
+
+namespace pleat::annotate {
+
+// As far as the text says; what it does not say stays empty or -1.
+struct Communication {
+    std::optional<trace::Operation> operation;
+    std::int64_t bytes = 0;
+    std::string group, description;        // "Process Group Name", "… Description"
+    std::vector<std::int32_t> groupRanks;  // global; empty where not recorded or cut
+    std::int32_t groupSize = 0;
+    std::int64_t sequence = -1;
+    std::string communicator;  // equal on all members; decimal, may exceed 2^63
+    std::int32_t peer = -1;    // as written, in the group's own numbers
+};
+
+// Does the name of a device kernel say that it is communication (NCCL, RCCL, DeepEP, NVSHMEM)?
+[[nodiscard]] bool isCommunicationKernel(std::string_view name);
+
+// Only the collective can be told from a kernel's name: its suffix is the inlined body, not the
+// protocol used, and all-to-all, gather, scatter, send and receive are all "SendRecv" (taken as
+// Other here).
+[[nodiscard]] trace::Operation operationOfKernel(std::string_view name);
+// Tree collectives and broadcasts do not end together on their members.
+[[nodiscard]] bool endsTogether(trace::Operation operation, std::string_view kernelName);
+
+// "nccl:all_reduce", "nccl:send 3->2", "nccl:recv 3<-0"; nothing for other names. `peer` gets the
+// other end.
+[[nodiscard]] std::optional<trace::Operation> operationOfAnnotation(std::string_view name,
+                                                                    std::int32_t& peer);
+
+// The arguments of a kernel or of record_param_comms, or those the Nsight importer writes; false
+// where they say nothing of a communication.
+[[nodiscard]] bool readCommunication(std::string_view arguments, Communication& found);
+
+// "TENSOR_MODEL_PARALLEL_GROUP" is tp, "DATA_PARALLEL_GROUP_WITH_CP" dp, …; Other where it does not
+// say.
+[[nodiscard]] trace::Dimension dimensionOfGroup(std::string_view description);
+
+}  // namespace pleat::annotate

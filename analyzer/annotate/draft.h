@@ -1,0 +1,46 @@
+// An annotation in the making, and what all readers of events do with it. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostics.h"
+#include "base/id.h"
+#include "trace/trace.h"
+
+namespace pleat::annotate {
+
+struct Draft {
+    const trace::Trace& events;
+    base::IdVector<trace::RankTag, trace::Rank> ranks;
+    trace::Annotations found;  // tasks, transfers, phases, iterations
+    // Every iteration range with the open ones: they tell where what lies inside belongs.
+    std::vector<trace::IterationSpan> enclosing;
+    base::Diagnostics diagnostics;
+
+    [[nodiscard]] trace::RankId rankOf(const trace::Event& event) const {
+        return events.lanes()[event.lane].rank;
+    }
+    // Puts everything found in the order the trace promises: by rank, then start.
+    void sort();
+};
+
+// Process groups that have a name, not a number.
+class NamedGroups {
+  public:
+    explicit NamedGroups(Draft& draft) : m_draft(draft) {}
+    // The group of this name, made when it is new; `member` becomes one of its members. `size` 0:
+    // as many as are seen.
+    trace::GroupId join(const std::string& name, trace::Dimension dimension, std::int32_t size,
+                        trace::RankId member);
+    // Orders the members. Once, at the end.
+    void finish();
+
+  private:
+    Draft& m_draft;
+    std::map<std::string, trace::GroupId> m_groups;
+};
+
+}  // namespace pleat::annotate

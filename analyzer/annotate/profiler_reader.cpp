@@ -1,0 +1,267 @@
+#include "annotate/profiler_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "annotate/communication.h"
+#include "trace/categories.h"
+
+namespace pleat::annotate {
+namespace {
+
+namespace categories = trace::categories;
+using base::Severity;
+using trace::EventId;
+using trace::Operation;
+using trace::RankId;
+
+// The number of "ProfilerStep#551"; nothing for other names.
+std::optional<std::int32_t> stepNumber(std::string_view name) {
+    constexpr std::string_view kStep = "ProfilerStep#";
+    std::int32_t number = 0;
+    if (!name.starts_with(kStep)) return std::nullopt;
+    name.remove_prefix(kStep.size());
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end == name.data()) return std::nullopt;
+    return number;
+}
+
+// The action of "PP:2F0"; nothing for other names.
+std::optional<schedule::Action> pipelineAction(std::string_view name) {
+    if (!name.starts_with("PP:")) return std::nullopt;
+    auto action = schedule::parseAction(name.substr(3));
+    if (!action || !isCompute(action->kind)) return std::nullopt;
+    return std::move(*action);
+}
+
+class ProfilerReader {
+  public:
+    explicit ProfilerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
+
+    void run() {
+        for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
+        for (const EventId kernel : m_kernels) addTransfer(kernel);
+        guessCommunicators();
+        addTasks();
+        m_groups.finish();
+    }
+
+  private:
+    // Sorts an event by what its name may mean; most mean nothing, which is known per name.
+    void look(EventId id) {
+        const trace::Event event = m_draft.events.event(id);
+        if (!event.domain.valid() || event.kind != trace::EventKind::Range) return;
+        const auto [known, isNew] = m_relevant.try_emplace(event.name, false);
+        const std::string_view name = m_draft.events.name(id);
+        if (isNew) {
+            std::int32_t peer = -1;
+            known->second = isCommunicationKernel(name) || stepNumber(name) ||
+                            pipelineAction(name) || operationOfAnnotation(name, peer);
+        }
+        if (!known->second && name != "record_param_comms") return;
+        const std::string_view category = m_draft.events.domain(id);
+        if (category == categories::kKernel) {
+            if (isCommunicationKernel(name)) m_kernels.push_back(id);
+        } else if (category == categories::kAnnotation) {
+            readAnnotation(id, event, name);
+        } else if (category == categories::kDeviceAnnotation) {
+            if (pipelineAction(name)) m_deviceActions.push_back(id);
+        } else if (name == "record_param_comms") {
+            m_hostCalls[event.lane].push_back(id);
+        }
+    }
+
+    void readAnnotation(EventId id, const trace::Event& event, std::string_view name) {
+        const RankId rank = m_draft.rankOf(event);
+        if (const auto step = stepNumber(name)) {
+            // Annotations may be nested or written twice: a step is a step once.
+            if (!m_steps.emplace(rank, *step).second) return;
+            const trace::IterationSpan span{rank, id, *step, event.span};
+            m_draft.enclosing.push_back(span);
+            m_draft.found.iterations.push_back(span);
+        } else if (pipelineAction(name)) {
+            m_hostActions.push_back(id);
+        } else {
+            m_hostCalls[event.lane].push_back(id);
+        }
+    }
+
+    // Device times where they were recorded; the host's ranges are only how long launching took.
+    void addTasks() {
+        std::set<RankId> onDevice;
+        for (const EventId id : m_deviceActions) {
+            onDevice.insert(m_draft.rankOf(m_draft.events.event(id)));
+            addTask(id);
+        }
+        for (const EventId id : m_hostActions) {
+            const RankId rank = m_draft.rankOf(m_draft.events.event(id));
+            if (onDevice.contains(rank)) continue;
+            addTask(id);
+            m_draft.diagnostics.add(Severity::Info, "host_time_of_task",
+                                    fmt::format("\"{}\": only the host's range is recorded, not "
+                                                "the device's work",
+                                                m_draft.events.name(id)));
+        }
+    }
+
+    void addTask(EventId id) {
+        const trace::Event event = m_draft.events.event(id);
+        const schedule::Action action = *pipelineAction(m_draft.events.name(id));
+        trace::Task task;
+        task.rank = m_draft.rankOf(event);
+        task.event = id;
+        task.stage = action.stage;
+        task.microbatch = action.microbatch;
+        task.kind = action.kind;
+        task.span = event.span;
+        m_draft.found.tasks.push(task);
+    }
+
+    // What the kernel's arguments say, else those of the host call around the one that launched it.
+    Communication describe(EventId kernel) {
+        Communication found;
+        const std::string_view arguments = m_draft.events.arguments(kernel);
+        if (!arguments.empty()) (void)readCommunication(arguments, found);
+        for (const trace::Dependency& launch : m_draft.events.dependenciesOf(kernel)) {
+            if (launch.kind != trace::DependencyKind::Launch) continue;
+            const trace::Event call = m_draft.events.event(launch.from);
+            for (const EventId around : callsAround(call)) {
+                if (found.operation && !found.group.empty()) break;
+                Communication said;
+                std::int32_t peer = -1;
+                if (readCommunication(m_draft.events.arguments(around), said) &&
+                    found.group.empty()) {
+                    found = said;
+                } else if (const auto named =
+                               operationOfAnnotation(m_draft.events.name(around), peer)) {
+                    if (!found.operation) found.operation = named;
+                    if (found.peer < 0) found.peer = peer;
+                }
+            }
+        }
+        if (!found.operation || found.operation == Operation::Other)
+            found.operation = operationOfKernel(m_draft.events.name(kernel));
+        return found;
+    }
+
+    // Communication calls of the host that last around the start of `call`, innermost first.
+    std::vector<EventId> callsAround(const trace::Event& call) const {
+        std::vector<EventId> around;
+        const auto lane = m_hostCalls.find(call.lane);
+        if (lane == m_hostCalls.end()) return around;
+        const auto after = std::upper_bound(lane->second.begin(), lane->second.end(),
+                                            call.span.begin, [&](base::TraceTime time, EventId id) {
+                                                return time < m_draft.events.event(id).span.begin;
+                                            });
+        constexpr int kLongestSearch = 8;
+        auto id = after;
+        for (int i = 0; id != lane->second.begin() && i < kLongestSearch; ++i) {
+            --id;
+            if (m_draft.events.event(*id).span.end >= call.span.begin) around.push_back(*id);
+        }
+        return around;
+    }
+
+    void addTransfer(EventId kernel) {
+        const trace::Event event = m_draft.events.event(kernel);
+        const Communication said = describe(kernel);
+        trace::Transfer transfer;
+        transfer.rank = m_draft.rankOf(event);
+        transfer.event = kernel;
+        transfer.operation = said.operation.value_or(Operation::Other);
+        transfer.dimension = dimensionOfGroup(said.description);
+        transfer.bytes = said.bytes;
+        transfer.span = event.span;
+        const auto relative = static_cast<std::size_t>(said.peer);
+        transfer.peer = said.peer >= 0 && relative < said.groupRanks.size()
+                            ? said.groupRanks[relative]
+                            : said.peer;
+        const bool message =
+            transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+        if (message && transfer.dimension == trace::Dimension::Other)
+            transfer.dimension = trace::Dimension::Pp;
+        joinGroup(transfer, said);
+        m_draft.found.transfers.push(transfer);
+    }
+
+    void joinGroup(trace::Transfer& transfer, const Communication& said) {
+        if (said.group.empty() && said.communicator.empty()) return;
+        const std::string name = !said.communicator.empty()
+                                     ? said.communicator
+                                     : fmt::format("{}|{}|{}", said.group, said.description,
+                                                   fmt::join(said.groupRanks, ","));
+        transfer.group = m_groups.join(name, transfer.dimension, said.groupSize, transfer.rank);
+        transfer.sequence =
+            said.sequence >= 0 ? said.sequence : m_order[{transfer.rank, transfer.group}]++;
+    }
+
+    // Collectives that say no communicator: one of all ranks, if their orders agree.
+    void guessCommunicators() {
+        auto& transfers = m_draft.found.transfers;
+        std::map<RankId, std::vector<trace::TransferId>> ofRank;
+        for (std::size_t i = 0; i < transfers.size(); ++i) {
+            const auto id = trace::TransferId::at(i);
+            const trace::Transfer& transfer = transfers[id];
+            const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
+            if (!transfer.group.valid() && fromKernel && transfer.peer < 0)
+                ofRank[transfer.rank].push_back(id);
+        }
+        if (ofRank.empty()) return;
+        for (auto& [rank, list] : ofRank) {
+            std::sort(list.begin(), list.end(), [&](trace::TransferId a, trace::TransferId b) {
+                return transfers[a].span.begin < transfers[b].span.begin;
+            });
+        }
+        const auto sameOperations = [&](const auto& a, const auto& b) {
+            return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                              [&](trace::TransferId x, trace::TransferId y) {
+                                  return transfers[x].operation == transfers[y].operation;
+                              });
+        };
+        const auto& first = ofRank.begin()->second;
+        for (const auto& [rank, list] : ofRank) {
+            if (sameOperations(first, list)) continue;
+            m_draft.diagnostics.add(
+                Severity::DataLoss, "collectives_differ",
+                fmt::format("rank {} ran other collectives than rank {}, or in another order, and "
+                            "they do not say their communicator; they are not matched",
+                            m_draft.ranks[rank].number,
+                            m_draft.ranks[ofRank.begin()->first].number),
+                static_cast<std::int64_t>(list.size()));
+            return;
+        }
+        for (const auto& [rank, list] : ofRank) {
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                trace::Transfer& transfer = transfers[list[i]];
+                transfer.group = m_groups.join("every rank", trace::Dimension::Other, 0, rank);
+                transfer.sequence = static_cast<std::int64_t>(i);
+            }
+            m_draft.diagnostics.add(
+                Severity::Info, "communicator_guessed",
+                "a collective does not say its communicator; taken as of all ranks, in order",
+                static_cast<std::int64_t>(list.size()));
+        }
+    }
+
+    Draft& m_draft;
+    NamedGroups m_groups;
+    std::unordered_map<base::StringId, bool> m_relevant;  // by name
+    std::vector<EventId> m_kernels, m_hostActions, m_deviceActions;
+    std::unordered_map<trace::LaneId, std::vector<EventId>> m_hostCalls;  // ascending by start
+    std::set<std::pair<RankId, std::int32_t>> m_steps;
+    std::map<std::pair<RankId, trace::GroupId>, std::int64_t> m_order;
+};
+
+}  // namespace
+
+void readProfiler(Draft& draft) { ProfilerReader(draft).run(); }
+
+}  // namespace pleat::annotate
