@@ -11,7 +11,9 @@
 
 #include "annotate/annotate.h"
 #include "annotate/clock_alignment.h"
+#include "annotate/rules.h"
 #include "base/say.h"
+#include "cli/text_file.h"
 #include "importers/import.h"
 #include "store/reader.h"
 
@@ -43,7 +45,14 @@ base::Result<importers::ImportOptions> importOptions(const TraceInput& input,
     return options;
 }
 
-base::Result<trace::Trace> openRecording(const fs::path& file) {
+base::Result<annotate::Rules> rulesOf(const TraceInput& input) {
+    if (input.rules.empty()) return annotate::Rules();
+    const base::Result<std::string> text = readTextFile(input.rules);
+    if (!text) return text.error();
+    return annotate::Rules::parse(*text, input.rules);
+}
+
+base::Result<trace::Trace> openRecording(const fs::path& file, const TraceInput& input) {
     base::Result<store::LoadedTrace> loaded = store::load(file);
     if (!loaded) return loaded.error();
     if (!loaded->finished) {
@@ -52,15 +61,18 @@ base::Result<trace::Trace> openRecording(const fs::path& file) {
             "holds now",
             file.string()));
     }
-    if (loaded->annotated) return std::move(loaded->trace);
-    return annotate::annotate(loaded->trace);
+    // Rules may say more than the recorder knew.
+    if (loaded->annotated && input.rules.empty()) return std::move(loaded->trace);
+    const auto rules = rulesOf(input);
+    if (!rules) return rules.error();
+    return annotate::annotate(loaded->trace, *rules);
 }
 
 // Files of one run were often written by machines whose clocks differ.
-base::Result<trace::Trace> onOneClock(trace::Trace imported) {
+base::Result<trace::Trace> onOneClock(trace::Trace imported, const annotate::Rules& rules) {
     std::optional<annotate::ClockAlignment> alignment;
     {
-        base::Result<trace::Trace> annotated = annotate::annotate(imported);
+        base::Result<trace::Trace> annotated = annotate::annotate(imported, rules);
         if (!annotated) return annotated;
         alignment = annotate::alignClocks(*annotated);
         if (!alignment) {
@@ -70,7 +82,8 @@ base::Result<trace::Trace> onOneClock(trace::Trace imported) {
             return annotated;
         }
     }
-    return annotate::annotate(annotate::withCorrectedClocks(std::move(imported), *alignment));
+    return annotate::annotate(annotate::withCorrectedClocks(std::move(imported), *alignment),
+                              rules);
 }
 
 }  // namespace
@@ -99,6 +112,8 @@ void addTraceInput(CLI::App& command, TraceInput& input) {
         ->required();
     command.add_option("--rank", input.ranks, "FILE=N: this file is rank N")
         ->allow_extra_args(false);
+    command.add_option("--rules", input.rules,
+                       "JSON file that says what names of events mean (docs/importing.md)");
 }
 
 base::Result<trace::Trace> openTrace(const TraceInput& input) {
@@ -117,10 +132,13 @@ base::Result<trace::Trace> openTrace(const TraceInput& input) {
                         std::find_if(files->begin(), files->end(), isRecording)->string())};
     }
     const bool ours = recordings > 0 || files->front().extension() == ".pleat";
-    if (ours) return openRecording(files->front());
+    if (ours) return openRecording(files->front(), input);
+    const auto rules = rulesOf(input);
+    if (!rules) return rules.error();
     base::Result<trace::Trace> imported = importers::importTraces(*files, *options);
     if (!imported) return imported.error();
-    return files->size() > 1 ? onOneClock(std::move(*imported)) : annotate::annotate(*imported);
+    return files->size() > 1 ? onOneClock(std::move(*imported), *rules)
+                             : annotate::annotate(*imported, *rules);
 }
 
 }  // namespace pleat::cli

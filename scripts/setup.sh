@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(
     g++ cmake ninja-build ccache sqlite3
     libfmt-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev
-    libsimdjson-dev zlib1g-dev libzstd-dev pkg-config
+    libsimdjson-dev zlib1g-dev libzstd-dev libpcre2-dev pkg-config
     libtorch-dev libgloo-dev
     libopenblas0-serial  # without it LibTorch multiplies matrices with the reference BLAS, ten times slower
     libgtest-dev libbenchmark-dev

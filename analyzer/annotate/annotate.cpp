@@ -11,10 +11,11 @@
 
 namespace pleat::annotate {
 
-base::Result<trace::Trace> annotate(const trace::Trace& events) {
+base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rules) {
     Draft draft = readMarkers(events);
     readTimers(draft);
     readProfiler(draft);
+    rules.apply(draft);
     draft.sort();
     fillGaps(draft);
     matchTransfers(draft);

@@ -3,6 +3,7 @@
 // rank coordinates and the schedule recognised.
 #pragma once
 
+#include "annotate/rules.h"
 #include "base/result.h"
 #include "trace/trace.h"
 
@@ -11,6 +12,7 @@ namespace pleat::annotate {
 // Shares the event columns with its input. Whatever could not be read or matched is a diagnostic
 // of the result, with a count and an example. An input without any marker is no error: the result
 // just has no tasks.
-[[nodiscard]] base::Result<trace::Trace> annotate(const trace::Trace& events);
+[[nodiscard]] base::Result<trace::Trace> annotate(const trace::Trace& events,
+                                                  const Rules& rules = {});
 
 }  // namespace pleat::annotate

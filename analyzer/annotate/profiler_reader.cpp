@@ -214,7 +214,7 @@ class ProfilerReader {
             if (!transfer.group.valid() && fromKernel && transfer.peer < 0)
                 ofRank[transfer.rank].push_back(id);
         }
-        if (ofRank.empty()) return;
+        if (ofRank.size() < 2) return;  // one rank alone has nobody to be matched with
         for (auto& [rank, list] : ofRank) {
             std::sort(list.begin(), list.end(), [&](trace::TransferId a, trace::TransferId b) {
                 return transfers[a].span.begin < transfers[b].span.begin;

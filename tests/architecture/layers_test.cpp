@@ -52,8 +52,8 @@ const std::map<std::string, Layer> kLayers = {
 };
 
 const std::set<std::string> kThirdParty = {
-    "sqlite3.h",  "nlohmann", "nvtx3", "torch",   "c10",    "ATen",   "gloo",  "CLI",
-    "simdjson.h", "fmt",      "Q",     "cupti.h", "nccl.h", "zlib.h", "zstd.h"};
+    "sqlite3.h",  "nlohmann", "nvtx3", "torch", "c10",     "ATen",   "gloo",   "CLI",
+    "simdjson.h", "pcre2.h",  "fmt",   "Q",     "cupti.h", "nccl.h", "zlib.h", "zstd.h"};
 
 std::vector<fs::path> sources(const fs::path& folder) {
     std::vector<fs::path> files;

@@ -1,0 +1,35 @@
+// Rules of the user's own: what the names of a program's events mean, where no reader of ours knows
+// them. A JSON file of patterns (PCRE) whose named groups give stage, microbatch and so on
+// (docs/importing.md).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "annotate/draft.h"
+#include "base/result.h"
+
+namespace pleat::annotate {
+
+class Rules {
+  public:
+    Rules();
+    ~Rules();
+    Rules(Rules&&) noexcept;
+    Rules& operator=(Rules&&) noexcept;
+
+    // Input error naming the rule by its number and what is wrong with it; `name` is the file's.
+    [[nodiscard]] static base::Result<Rules> parse(std::string_view json, std::string_view name);
+
+    // Adds what the rules say of the draft's events. Rules of which no event's name fits are
+    // counted
+    // ("rule_unused"), as are events that fit and lack what their kind needs ("rule_incomplete").
+    void apply(Draft& draft) const;
+
+  private:
+    struct Rule;
+    class Reader;
+    std::vector<Rule> m_rules;
+};
+
+}  // namespace pleat::annotate
