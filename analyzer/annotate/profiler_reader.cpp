@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "annotate/communication.h"
+#include "base/say.h"
 #include "trace/categories.h"
 
 namespace pleat::annotate {
@@ -48,6 +49,7 @@ class ProfilerReader {
 
     void run() {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
+        checkDurations();
         for (const EventId kernel : m_kernels) addTransfer(kernel);
         guessCommunicators();
         addTasks();
@@ -55,6 +57,33 @@ class ProfilerReader {
     }
 
   private:
+    // A stream runs one thing after another, give or take; an event that lasts far into the next
+    // was not timed rightly.
+    void checkDurations() {
+        constexpr base::Duration kFar{100'000'000};
+        for (std::size_t i = 0; i < m_draft.events.lanes().size(); ++i) {
+            const auto lane = trace::LaneId::at(i);
+            if (m_draft.events.lanes()[lane].kind != trace::LaneKind::DeviceStream) continue;
+            const auto events = m_draft.events.eventsOf(lane);
+            std::optional<EventId> before;
+            for (std::size_t e = events.first.index(); e < events.last.index(); ++e) {
+                const EventId id = EventId::at(e);
+                if (!categories::isDeviceWork(m_draft.events.domain(id))) continue;
+                const base::Interval now = m_draft.events.event(id).span;
+                if (before && m_draft.events.event(*before).span.end > now.begin + kFar) {
+                    m_draft.diagnostics.add(
+                        Severity::Error, "impossible_duration",
+                        fmt::format("\"{}\" at {} ns lasts {} ns, far beyond the start of what its "
+                                    "stream ran next",
+                                    base::printable(m_draft.events.name(*before), 80),
+                                    m_draft.events.event(*before).span.begin.ns,
+                                    m_draft.events.event(*before).span.length().ns));
+                }
+                before = id;
+            }
+        }
+    }
+
     // Sorts an event by what its name may mean; most mean nothing, which is known per name.
     void look(EventId id) {
         const trace::Event event = m_draft.events.event(id);

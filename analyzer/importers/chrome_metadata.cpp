@@ -153,6 +153,12 @@ void LaneOwners::describeProfiled(const FileMetadata& metadata,
             ++lanesOfHost[lane.pid];
         }
     }
+    if (devices.empty()) {
+        m_builder.diagnostics().add(
+            Severity::Info, "no_device_work",
+            "the profiler recorded no device work: only the host's part is known (CPU only, or "
+            "CUPTI was not available to it)");
+    }
     if (devices.size() == 1) rank.device = "cuda:" + *devices.begin();
     const auto most =
         std::max_element(lanesOfHost.begin(), lanesOfHost.end(),

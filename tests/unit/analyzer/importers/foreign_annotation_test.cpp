@@ -141,6 +141,19 @@ TEST(ForeignAnnotation, StepsAreDistinctNumbersAndPipelineNamesAreTasks) {
     EXPECT_EQ(backward.kind, schedule::ActionKind::FullBackward);
 }
 
+TEST(ForeignAnnotation, ImpossibleDurationsAreSaid) {
+    std::string text = "[" + device("kernel", "gemm", 0, 1'600'000);
+    for (int i = 1; i < 10; ++i) text += "," + device("kernel", "gemm", 30.0 * i, 20);
+    const trace::Trace trace = annotatedText(text + "]");
+    EXPECT_EQ(countOf(trace, "impossible_duration"), 1);
+    EXPECT_EQ(trace.eventCount(), 10U);
+}
+
+TEST(ForeignAnnotation, AProfileWithoutDeviceWorkIsSaid) {
+    EXPECT_EQ(
+        countOf(annotatedText("[" + host("cpu_op", "aten::add", 0, 5) + "]"), "no_device_work"), 1);
+}
+
 // Two pipeline ranks, one microbatch: messages get their microbatch from the tasks.
 TEST(ForeignAnnotation, TimersBecomeTasksAndMessages) {
     const auto timer = [](int pp, const char* name, double start, double duration, int microbatch) {
