@@ -29,20 +29,20 @@ bool readNumber(std::string_view text, std::int32_t& number) {
     return error == std::errc() && end == text.data() + text.size() && number >= 0;
 }
 
-// "A:B", both included.
+// "A:B", both included, or "A".
 base::Result<analysis::AnalysisOptions> options(const std::string& iterations) {
     analysis::AnalysisOptions result;
     if (iterations.empty()) return result;
     const std::size_t colon = iterations.find(':');
     analysis::IterationRange range{};
-    if (colon == std::string::npos ||
-        !readNumber(std::string_view(iterations).substr(0, colon), range.first) ||
-        !readNumber(std::string_view(iterations).substr(colon + 1), range.last) ||
+    const std::string_view whole = iterations;
+    if (!readNumber(whole.substr(0, colon), range.first) ||
+        !readNumber(colon == std::string::npos ? whole : whole.substr(colon + 1), range.last) ||
         range.first > range.last) {
-        return base::Error{
-            base::ErrorCode::Usage,
-            fmt::format("--iterations {}: expected A:B with A <= B, both included, e.g. 2:11",
-                        iterations)};
+        return base::Error{base::ErrorCode::Usage,
+                           fmt::format("--iterations {}: expected A:B with A <= B, both included, "
+                                       "e.g. 2:11, or one number",
+                                       iterations)};
     }
     result.iterations = range;
     return result;
@@ -77,7 +77,7 @@ void addReportCommand(CLI::App& app, int& exitStatus) {
     command->add_option("-o,--output", arguments->output,
                         "Write to this file instead of standard output");
     command->add_option("--iterations", arguments->iterations,
-                        "Only iterations A:B, both included");
+                        "Only iterations A:B, both included, or one");
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }
 

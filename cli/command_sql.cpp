@@ -69,7 +69,12 @@ int runQuery(const std::string& file, const std::string& query) {
                       {[&](const std::vector<std::string>& columns) { table.begin(columns); },
                        [&](const store::SqlRow& row) { table.add(row); }});
     table.print();
-    if (!done) return fail(done.error());
+    if (!done) {
+        if (done.error().code != base::ErrorCode::Usage) return fail(done.error());
+        return fail({base::ErrorCode::Usage,
+                     done.error().message +
+                         " (tables: select name from sqlite_schema; docs/trace_database.md)"});
+    }
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return kDone;
     return fail({base::ErrorCode::Io, "standard output: not all of the answer could be written"});
 }

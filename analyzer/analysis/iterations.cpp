@@ -28,6 +28,18 @@ std::pair<base::Duration, base::Duration> bootstrapInterval(
     return {{means[kResamples * 25 / 1000]}, {means[kResamples * 975 / 1000 - 1]}};
 }
 
+void findWarmUp(const std::vector<std::int64_t>& inOrder, IterationStatistics& statistics) {
+    constexpr double kSlow = 1.5;
+    const auto median = static_cast<double>(statistics.median.ns);
+    std::size_t slow = 0;
+    double sum = 0;
+    while (slow < inOrder.size() && static_cast<double>(inOrder[slow]) > kSlow * median)
+        sum += static_cast<double>(inOrder[slow++]);
+    if (slow == 0 || 2 * slow >= inOrder.size()) return;
+    statistics.warmUp = slow;
+    statistics.warmUpRatio = sum / static_cast<double>(slow) / median;
+}
+
 }  // namespace
 
 base::Result<std::vector<graph::IterationWindow>> selectIterations(
@@ -68,11 +80,13 @@ IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> 
     }
     if (durations.empty()) return statistics;
     if (durations.size() > 1) statistics.ci95 = bootstrapInterval(durations);
+    const std::vector<std::int64_t> inOrder = durations;
     std::sort(durations.begin(), durations.end());
     const std::size_t n = durations.size();
     statistics.median = {(durations[(n - 1) / 2] + durations[n / 2]) / 2};
     statistics.p90 = {durations[(n * 9 + 9) / 10 - 1]};
     statistics.mean = {sum / static_cast<std::int64_t>(n)};
+    findWarmUp(inOrder, statistics);
     return statistics;
 }
 

@@ -18,6 +18,12 @@ std::string seconds(base::Duration duration) {
     return fmt::format("{}.{:03} s", millis / 1000, millis % 1000);
 }
 
+template <class Number>
+std::string counted(Number number, std::string_view what) {
+    const bool one = number == 1;
+    return fmt::format("{} {}{}", number, what, one ? "" : what.ends_with("s") ? "es" : "s");
+}
+
 std::string nameOf(const trace::Rank& rank) {
     return rank.number < 0 ? fmt::format("process {} ({})", rank.pid, base::printable(rank.program))
                            : fmt::format("rank {} (pid {})", rank.number, rank.pid);
@@ -80,9 +86,10 @@ std::string renderText(const analysis::RunInfo& info) {
         info.processes.begin(), info.processes.end(),
         [](const analysis::ProcessInfo& process) { return process.rank.number >= 0; });
     std::string text =
-        fmt::format("{} ranks, {} processes, {} lanes, {} events, {} tasks, {} transfers over {}\n",
-                    ranks, info.processes.size(), info.lanes, info.events, info.tasks,
-                    info.transfers, seconds(info.length));
+        fmt::format("{}, {}, {}, {}, {}, {} over {}\n", counted(ranks, "rank"),
+                    counted(info.processes.size(), "process"), counted(info.lanes, "lane"),
+                    counted(info.events, "event"), counted(info.tasks, "task"),
+                    counted(info.transfers, "transfer"), seconds(info.length));
     text +=
         wrapped("Iterations: ",
                 fmt::format("{} complete ({}); incomplete: {}", info.completeIterations.size(),

@@ -33,6 +33,13 @@ std::string renderIterations(const analysis::IterationStatistics& iterations) {
                             milliseconds(iterations.ci95->first),
                             milliseconds(iterations.ci95->second));
     }
+    if (iterations.warmUp > 0) {
+        text += fmt::format(
+            "                the first {} took {:.1f} x the median: warm-up? --iterations {}:{} "
+            "leaves {} out\n",
+            iterations.warmUp, iterations.warmUpRatio, iterations.indices[iterations.warmUp],
+            iterations.indices.back(), iterations.warmUp == 1 ? "it" : "them");
+    }
     return text;
 }
 
@@ -68,7 +75,7 @@ std::string renderRanks(const std::vector<RankSummary>& ranks) {
     const bool withCopy = std::any_of(ranks.begin(), ranks.end(),
                                       [](const RankSummary& rank) { return rank.copy.ns > 0; });
     std::string text =
-        "\nWhere each rank's time went (share and ms of the iteration; sums to 100 %)\n";
+        "\nWhere each rank's time went (share and ms of the mean iteration; sums to 100 %)\n";
     text += fmt::format("rank dp pp {:>15} {:>15} {:>15}{} {:>15}\n", "compute #",
                         "moving =", "waiting ~", withCopy ? fmt::format(" {:>15}", "copy +") : "",
                         "bubble .");
