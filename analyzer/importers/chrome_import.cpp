@@ -15,7 +15,6 @@
 #include "importers/kept_arguments.h"
 #include "importers/launches.h"
 #include "importers/open_ranges.h"
-#include "trace/categories.h"
 
 namespace pleat::importers {
 namespace {
@@ -57,17 +56,16 @@ class ChromeImporter {
     struct Known {
         std::vector<base::StringId> texts;
         std::unordered_map<std::uint64_t, LaneId> lanes;
-        std::vector<int> device;  // by category text: 1 on a device, 0 not, -1 not asked yet
         std::vector<base::StringId> categories;
     };
 
     void add(const EventBatch& batch) {
         m_batch = &batch;
         m_known.texts.assign(batch.texts.size(), {});
-        m_known.categories.assign(batch.texts.size(), {});
-        m_known.device.assign(batch.texts.size(), -1);
+        m_known.categories.assign(batch.categories.size(), {});
         m_known.lanes.clear();
         m_builder.diagnostics().add(batch.diagnostics);
+        m_seen += batch.launchArrows;
         for (const ChromeEvent& event : batch.events) add(event);
     }
 
@@ -105,9 +103,9 @@ class ChromeImporter {
 
     void addComplete(const ChromeEvent& event) {
         if (!event.hasStart) return unreadableTime(event);
-        const bool onDevice = isDevice(event);
-        const std::string_view category = text(event.category);
-        if (onDevice && trace::categories::isDeviceWork(canonicalCategory(category)) &&
+        const CategoryTraits traits = traitsOf(event);
+        const bool onDevice = traits.onDevice;
+        if (traits.deviceWork &&
             ((event.startNs == 0 && event.durationNs == 0) || event.durationNs < 0)) {
             return note(Severity::DataLoss, "untimed_device_work",
                         fmt::format("\"{}\" has start {} ns and duration {} ns; its times were not "
@@ -122,13 +120,13 @@ class ChromeImporter {
         m_lastNs = std::max(m_lastNs, event.startNs + std::max<std::int64_t>(event.durationNs, 0));
         const LaneId lane = laneOf(event, onDevice);
         const std::size_t added = m_builder.eventCount();
-        m_builder.addEvent({lane, global(event.name), category_(event), trace::EventKind::Range,
+        m_builder.addEvent({lane, global(event.name), categoryId(event), trace::EventKind::Range,
                             trace::EventFlag::None, spanOf(event)},
                            arguments(event));
         if (event.correlation == 0 && !onDevice) return;
         if (!onDevice) {
             m_launches.addCall(event.correlation, added);
-        } else if (trace::categories::isDeviceWork(canonicalCategory(category))) {
+        } else if (traits.deviceWork) {
             m_launches.addWork(event.correlation, added);
         }
     }
@@ -144,11 +142,11 @@ class ChromeImporter {
         const bool begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
         const bool stacked = event.phase == 'B' || event.phase == 'E';
         HalfRange half;
-        half.lane = stacked ? laneOf(event, isDevice(event)) : asyncLane(event);
+        half.lane = stacked ? laneOf(event, traitsOf(event).onDevice) : asyncLane(event);
         half.time = {event.startNs};
         half.begins = begins;
         half.name = global(event.name);
-        half.domain = category_(event);
+        half.domain = categoryId(event);
         if (!stacked) half.id = base::StringId(global(event.id));
         half.arguments = arguments(event);
         m_ranges.add(std::move(half));
@@ -156,9 +154,9 @@ class ChromeImporter {
 
     void addMark(const ChromeEvent& event) {
         if (!event.hasStart) return unreadableTime(event);
-        m_builder.addEvent({laneOf(event, isDevice(event)),
+        m_builder.addEvent({laneOf(event, traitsOf(event).onDevice),
                             global(event.name),
-                            category_(event),
+                            categoryId(event),
                             trace::EventKind::Mark,
                             trace::EventFlag::None,
                             {{event.startNs}, {event.startNs}}},
@@ -166,14 +164,12 @@ class ChromeImporter {
     }
 
     void addFlowEnd(const ChromeEvent& event) {
-        const std::string_view category = text(event.category);
-        // From a host call to its work: the correlation id says it too, and for every kernel.
-        if (category == "ac2g" || category == "async_cpu_to_gpu") return;
         if (!event.hasStart) return unreadableTime(event);
         if (event.id == kNoText)
             return note(Severity::Info, "flow_without_id", std::string(text(event.name)));
-        m_flowEnds.push_back({m_builder.intern(fmt::format("{}:{}", category, text(event.id))),
-                              laneOf(event, false), event.startNs, event.phase != 'f'});
+        m_flowEnds.push_back(
+            {m_builder.intern(fmt::format("{}:{}", category(event), text(event.id))),
+             laneOf(event, false), event.startNs, event.phase != 'f'});
     }
 
     void addOther(const ChromeEvent& event) {
@@ -239,14 +235,11 @@ class ChromeImporter {
         owners.settle(metadata, m_metadata);
     }
 
-    bool isDevice(const ChromeEvent& event) {
-        if (event.category == kNoText) return false;
-        int& known = m_known.device[event.category];
-        if (known < 0) {
-            known = isDeviceCategory(text(event.category)) ? 1 : 0;
-            m_profiler = m_profiler || isProfilerCategory(text(event.category));
-        }
-        return known == 1;
+    CategoryTraits traitsOf(const ChromeEvent& event) {
+        if (event.category == kNoText) return {};
+        const CategoryTraits traits = m_batch->traits[event.category];
+        m_profiler = m_profiler || traits.profiler;
+        return traits;
     }
 
     LaneId laneOf(const ChromeEvent& event, bool onDevice) {
@@ -258,7 +251,7 @@ class ChromeImporter {
     }
 
     LaneId asyncLane(const ChromeEvent& event) {
-        const std::string name = fmt::format("async {}", text(event.category));
+        const std::string name = fmt::format("async {}", category(event));
         return lane({text(event.pid), name, false});
     }
 
@@ -279,6 +272,10 @@ class ChromeImporter {
     [[nodiscard]] std::string_view text(std::uint32_t number) const {
         return number == kNoText ? std::string_view() : m_batch->texts.text(number);
     }
+    [[nodiscard]] std::string_view category(const ChromeEvent& event) const {
+        return event.category == kNoText ? std::string_view()
+                                         : m_batch->categories.text(event.category);
+    }
     [[nodiscard]] std::string_view arguments(const ChromeEvent& event) const {
         return std::string_view(m_batch->argumentText).substr(event.arguments, event.argumentBytes);
     }
@@ -288,10 +285,10 @@ class ChromeImporter {
         if (!known.valid()) known = m_builder.intern(text(number));
         return known;
     }
-    base::StringId category_(const ChromeEvent& event) {
+    base::StringId categoryId(const ChromeEvent& event) {
         if (event.category == kNoText) return {};
         base::StringId& known = m_known.categories[event.category];
-        if (!known.valid()) known = m_builder.intern(canonicalCategory(text(event.category)));
+        if (!known.valid()) known = m_builder.intern(canonicalCategory(category(event)));
         return known;
     }
     void note(Severity severity, std::string_view code, std::string_view example) {

@@ -41,10 +41,20 @@ void LocalTexts::clear() {
 void EventBatch::clear() {
     events.clear();
     texts.clear();
+    categories.clear();
+    traits.clear();
+    launchArrows = 0;
     argumentText.clear();
     diagnostics = {};
     consumed = 0;
     listEnded = false;
+}
+
+std::uint32_t EventBatch::internCategory(std::string_view category) {
+    const std::uint32_t guess = events.empty() ? kNoText : events.back().category;
+    const std::uint32_t number = categories.intern(category, guess);
+    if (number == traits.size()) traits.emplace_back(category);
+    return number;
 }
 
 }  // namespace pleat::importers

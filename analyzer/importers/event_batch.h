@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "importers/kept_arguments.h"
 
 namespace pleat::importers {
 
@@ -17,6 +16,10 @@ namespace pleat::importers {
 class LocalTexts {
   public:
     std::uint32_t intern(std::string_view text);
+    // The same where the text is likely that of number `guess`.
+    std::uint32_t intern(std::string_view text, std::uint32_t guess) {
+        return guess < size() && this->text(guess) == text ? guess : intern(text);
+    }
     [[nodiscard]] std::string_view text(std::uint32_t number) const {
         const Place& place = m_places[number];
         return std::string_view(m_characters).substr(place.offset, place.length);
@@ -42,7 +45,8 @@ struct ChromeEvent {
     std::int64_t startNs = 0;
     std::int64_t durationNs = 0;
     std::uint32_t correlation = 0;  // of host call and device work; 0: none
-    std::uint32_t name = kNoText, category = kNoText;
+    std::uint32_t name = kNoText;
+    std::uint32_t category = kNoText;                // in EventBatch::categories
     std::uint32_t pid = kNoText, tid = kNoText;      // as written, without quotes
     std::uint32_t id = kNoText;                      // of flows and async events
     std::uint32_t arguments = 0, argumentBytes = 0;  // a JSON object in EventBatch::argumentText
@@ -54,6 +58,10 @@ struct ChromeEvent {
 struct EventBatch {
     std::vector<ChromeEvent> events;
     LocalTexts texts;
+    LocalTexts categories;
+    std::vector<CategoryTraits> traits;  // of each category
+    // Arrows from calls to their work, which nothing needs: they are a third of a file.
+    std::size_t launchArrows = 0;
     std::string argumentText;
     base::Diagnostics diagnostics;
     // Where, in the piece given, decoding ended: behind the last whole event, or behind the "]"
@@ -62,6 +70,7 @@ struct EventBatch {
     bool listEnded = false;
 
     void clear();
+    std::uint32_t internCategory(std::string_view category);
 };
 
 }  // namespace pleat::importers

@@ -4,7 +4,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstring>
+#include <utility>
 
 #include "importers/event_text.h"
 #include "importers/kept_arguments.h"
@@ -16,6 +17,8 @@ namespace {
 using base::Severity;
 namespace ondemand = simdjson::ondemand;
 
+constexpr std::size_t kMayBeCut = 128 * 1024;  // less than a piece, more than nearly any event
+
 // A value as it is written, without the quotes of a string and without space behind it.
 std::string_view tokenOf(ondemand::value value) {
     std::string_view token = value.raw_json_token();
@@ -26,29 +29,19 @@ std::string_view tokenOf(ondemand::value value) {
     return token;
 }
 
-bool textOf(ondemand::value value, EventBatch& batch, std::uint32_t& number) {
+// A string as it is meant; another value as it is written. Valid while the document is.
+std::string_view textOf(ondemand::value value) {
+    const std::string_view token = tokenOf(value);
     std::string_view text;
-    if (value.get_string().get(text) != simdjson::SUCCESS) text = tokenOf(value);
-    number = batch.texts.intern(text);
-    return true;
+    if (token.find('\\') != kNowhere && value.get_string().get(text) == simdjson::SUCCESS)
+        return text;
+    return token;
 }
 
-bool timeOf(ondemand::value value, std::int64_t& ns) {
-    const std::optional<std::int64_t> time = nanosecondsOf(value.raw_json_token());
+bool timeOf(std::string_view token, std::int64_t& ns) {
+    const std::optional<std::int64_t> time = nanosecondsOf(token);
     if (time) ns = *time;
     return time.has_value();
-}
-
-// Flow and async ids: "id", or "id2": {"local": …} or {"global": …}.
-simdjson::error_code readId2(ondemand::value value, EventBatch& batch, ChromeEvent& event) {
-    ondemand::object object;
-    if (const auto error = value.get_object().get(object)) return error;
-    for (auto field : object) {
-        ondemand::value id;
-        if (const auto error = field.value().get(id)) return error;
-        event.id = batch.texts.intern(tokenOf(id));
-    }
-    return simdjson::SUCCESS;
 }
 
 // Does what follows a "]" look like the rest of a file, not like damage?
@@ -59,77 +52,123 @@ bool endsList(std::string_view piece, std::size_t behind) {
     return piece[next] == ',' && key < piece.size() && piece[key] == '"';
 }
 
+// What stands in an event; texts without data are absent.
 struct Read {
+    std::string_view name, category, pid, tid, id, start, duration;
     std::string_view arguments;  // a JSON object as it is written
     bool relativeTime = false;   // "rel_ts"
     bool anything = false;
 };
 
-simdjson::error_code readField(std::string_view key, ondemand::value value, EventBatch& batch,
-                               ChromeEvent& event, Read& read) {
-    if (key == "ph") {
+// Flow and async ids: "id", or "id2": {"local": …} or {"global": …}.
+simdjson::error_code readId2(ondemand::value value, Read& read) {
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    for (auto field : object) {
+        ondemand::value id;
+        if (const auto error = field.value().get(id)) return error;
+        read.id = tokenOf(id);
+    }
+    return simdjson::SUCCESS;
+}
+
+// Comparing with a constant length takes no call.
+template <std::size_t n>
+bool is(std::string_view key, const char (&name)[n]) {
+    return key.size() == n - 1 && std::memcmp(key.data(), name, n - 1) == 0;
+}
+
+simdjson::error_code readField(std::string_view key, ondemand::value value, ChromeEvent& event,
+                               Read& read) {
+    if (is(key, "ph")) {
         const std::string_view phase = tokenOf(value);
         event.phase = phase.empty() ? '\0' : phase.front();
-    } else if (key == "name") {
-        textOf(value, batch, event.name);
-    } else if (key == "cat") {
-        textOf(value, batch, event.category);
-    } else if (key == "pid") {
-        event.pid = batch.texts.intern(tokenOf(value));
-    } else if (key == "tid") {
-        event.tid = batch.texts.intern(tokenOf(value));
-    } else if (key == "ts") {
-        event.hasStart = timeOf(value, event.startNs);
-    } else if (key == "dur") {
-        event.hasDuration = timeOf(value, event.durationNs);
-    } else if (key == "args") {
+    } else if (is(key, "cat")) {
+        read.category = textOf(value);
+    } else if (is(key, "name")) {
+        read.name = textOf(value);
+    } else if (is(key, "pid")) {
+        read.pid = tokenOf(value);
+    } else if (is(key, "tid")) {
+        read.tid = tokenOf(value);
+    } else if (is(key, "ts")) {
+        read.start = tokenOf(value);
+    } else if (is(key, "dur")) {
+        read.duration = tokenOf(value);
+    } else if (is(key, "args")) {
         ondemand::object object;
         if (value.get_object().get(object) == simdjson::SUCCESS)
             return object.raw_json().get(read.arguments);
-    } else if (key == "id") {
-        event.id = batch.texts.intern(tokenOf(value));
-    } else if (key == "id2") {
-        return readId2(value, batch, event);
-    } else if (key == "bp") {
+    } else if (is(key, "id")) {
+        read.id = tokenOf(value);
+    } else if (is(key, "id2")) {
+        return readId2(value, read);
+    } else if (is(key, "bp")) {
         event.bindsEnclosing = tokenOf(value) == "e";
-    } else if (key == "rel_ts") {
+    } else if (is(key, "rel_ts")) {
         read.relativeTime = true;
     }
     return simdjson::SUCCESS;
 }
 
-void keepArguments(std::string_view arguments, EventBatch& batch, ChromeEvent& event) {
-    const std::string_view category =
-        event.category == kNoText ? std::string_view() : batch.texts.text(event.category);
-    const std::string_view name =
-        event.name == kNoText ? std::string_view() : batch.texts.text(event.name);
-    event.correlation = correlationOf(category, arguments);
+void keepArguments(const Read& read, EventBatch& batch, ChromeEvent& event) {
+    const CategoryTraits traits =
+        event.category == kNoText ? CategoryTraits() : batch.traits[event.category];
+    event.correlation = correlationOf(traits, read.arguments);
     const std::size_t before = batch.argumentText.size();
-    if (!appendKeptArguments(event.phase, category, name, arguments, batch.argumentText)) {
-        batch.diagnostics.add(
-            Severity::DataLoss, "arguments_dropped",
-            fmt::format("\"{}\": more than {} bytes of arguments", name, kMaximumArgumentBytes));
+    if (!appendKeptArguments(event.phase, traits, read.name, read.arguments, batch.argumentText)) {
+        batch.diagnostics.add(Severity::DataLoss, "arguments_dropped",
+                              fmt::format("\"{}\": more than {} bytes of arguments", read.name,
+                                          kMaximumArgumentBytes));
     }
     event.arguments = static_cast<std::uint32_t>(before);
     event.argumentBytes = static_cast<std::uint32_t>(batch.argumentText.size() - before);
 }
 
-simdjson::error_code readEvent(ondemand::object object, EventBatch& batch) {
-    ChromeEvent event;
-    Read read;
-    for (auto field : object) {
-        std::string_view key;
-        ondemand::value value;
-        if (const auto error = field.unescaped_key().get(key)) return error;
-        if (const auto error = field.value().get(value)) return error;
-        read.anything = true;
-        if (const auto error = readField(key, value, batch, event, read)) return error;
+bool isFlow(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
+
+void keepEvent(const Read& read, ChromeEvent& event, EventBatch& batch) {
+    if (read.category.data() != nullptr) event.category = batch.internCategory(read.category);
+    if (isFlow(event.phase) && event.category != kNoText &&
+        batch.traits[event.category].launchArrow) {
+        ++batch.launchArrows;
+        return;
     }
-    if (!read.anything) return simdjson::SUCCESS;  // {} closes some writers' lists
-    if (!read.arguments.empty()) keepArguments(read.arguments, batch, event);
+    const ChromeEvent previous = batch.events.empty() ? ChromeEvent() : batch.events.back();
+    if (read.name.data() != nullptr) event.name = batch.texts.intern(read.name, previous.name);
+    if (read.pid.data() != nullptr) event.pid = batch.texts.intern(read.pid, previous.pid);
+    if (read.tid.data() != nullptr) event.tid = batch.texts.intern(read.tid, previous.tid);
+    if (read.id.data() != nullptr) event.id = batch.texts.intern(read.id);
+    event.hasStart = timeOf(read.start, event.startNs);
+    event.hasDuration = timeOf(read.duration, event.durationNs);
+    if (!read.arguments.empty()) keepArguments(read, batch, event);
     if (read.relativeTime && !event.hasStart)
         batch.diagnostics.add(Severity::DataLoss, "relative_time", "an event has rel_ts and no ts");
     batch.events.push_back(event);
+}
+
+// A key as it is meant, valid while the document is.
+simdjson::error_code keyOf(ondemand::field& field, std::string_view& key) {
+    const char* begin = field.key().raw();
+    const char* end = begin;
+    while (*end != '"' && *end != '\\') ++end;  // stage 1 of the parser saw that it ends
+    if (*end == '\\') return field.unescaped_key().get(key);
+    key = {begin, static_cast<std::size_t>(end - begin)};
+    return simdjson::SUCCESS;
+}
+
+simdjson::error_code readEvent(ondemand::object object, EventBatch& batch) {
+    ChromeEvent event;
+    Read read;
+    for (auto element : object) {
+        ondemand::field field;
+        if (const auto error = std::move(element).get(field)) return error;
+        std::string_view key;
+        if (const auto error = keyOf(field, key)) return error;
+        read.anything = true;
+        if (const auto error = readField(key, field.value(), event, read)) return error;
+    }
+    if (read.anything) keepEvent(read, event, batch);  // {} closes some writers' lists
     return simdjson::SUCCESS;
 }
 
@@ -142,23 +181,36 @@ struct EventDecoder::Parser {
 EventDecoder::EventDecoder() : m_parser(std::make_unique<Parser>()) {}
 EventDecoder::~EventDecoder() = default;
 
-// Everything in one go; false, with the batch as it was, where the piece is not a whole list of
+// Everything in one go; false, with the batch half filled, where the piece is not a whole list of
 // objects.
-bool EventDecoder::decodeWhole(std::string_view piece, EventBatch& batch) {
-    std::size_t end = piece.size();
-    while (end > 0 && (static_cast<unsigned char>(piece[end - 1]) <= 0x20 || piece[end - 1] == ','))
+bool EventDecoder::decodeWhole(std::string& bracketed, EventBatch& batch) {
+    std::size_t end = bracketed.size();
+    while (end > 1 &&
+           (static_cast<unsigned char>(bracketed[end - 1]) <= 0x20 || bracketed[end - 1] == ','))
         --end;
-    m_whole.clear();
-    m_whole.reserve(end + 2 + simdjson::SIMDJSON_PADDING);
-    m_whole += '[';
-    m_whole.append(piece, 0, end);
-    m_whole += ']';
+    const std::string behind = bracketed.substr(end);
+    bracketed.resize(end);
+    bracketed.reserve(end + 1 + behind.size() + simdjson::SIMDJSON_PADDING);
+    bracketed += ']';
+    const bool whole = decodeList(bracketed, batch);
+    bracketed.resize(end);
+    bracketed += behind;
+    const std::string_view piece = std::string_view(bracketed).substr(1);
+    if (!batch.listEnded) {
+        batch.consumed = piece.size();
+        return whole;
+    }
+    batch.consumed = std::min(batch.consumed, end - 1);
+    return whole && endsList(piece, batch.consumed);
+}
+
+bool EventDecoder::decodeList(const std::string& list, EventBatch& batch) {
     ondemand::document document;
-    if (m_parser->parser.iterate(m_whole.data(), m_whole.size(), m_whole.capacity()).get(document))
+    if (m_parser->parser.iterate(list.data(), list.size(), list.capacity()).get(document))
         return false;
-    ondemand::array list;
-    if (document.get_array().get(list)) return false;
-    for (auto element : list) {
+    ondemand::array elements;
+    if (document.get_array().get(elements)) return false;
+    for (auto element : elements) {
         ondemand::object object;
         if (element.get_object().get(object) || readEvent(object, batch)) return false;
     }
@@ -166,10 +218,8 @@ bool EventDecoder::decodeWhole(std::string_view piece, EventBatch& batch) {
     if (!document.current_location().get(stopped)) {
         // The list ended before the piece did: behind it are other members of the file.
         batch.listEnded = true;
-        batch.consumed = std::min(static_cast<std::size_t>(stopped - m_whole.data()) - 1, end);
-        return endsList(piece, batch.consumed);
+        batch.consumed = static_cast<std::size_t>(stopped - list.data()) - 1;
     }
-    batch.consumed = piece.size();
     return true;
 }
 
@@ -224,7 +274,10 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
             continue;
         }
         const std::size_t next = findEventStart(piece, at + 1);
-        if (next == kNowhere && end == kNowhere && !last) return;  // more of it may follow
+        // More of it may follow, even where something within it looks like the next event. A
+        // damaged one near the end is told from a cut one when the following piece is there.
+        const bool mayBeCut = next == kNowhere || piece.size() - at < kMayBeCut;
+        if (end == kNowhere && !last && mayBeCut) return;
         const bool cut = next == kNowhere && end == kNowhere;
         batch.diagnostics.add(
             Severity::DataLoss, cut ? "truncated" : "damaged_event",
@@ -235,12 +288,12 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
     }
 }
 
-void EventDecoder::decode(std::string_view piece, std::uint64_t offset, bool last,
+void EventDecoder::decode(std::string& bracketed, std::uint64_t offset, bool last,
                           EventBatch& batch) {
     batch.clear();
-    if (decodeWhole(piece, batch)) return;
+    if (decodeWhole(bracketed, batch)) return;
     batch.clear();
-    decodeEach(piece, offset, last, batch);
+    decodeEach(std::string_view(bracketed).substr(1), offset, last, batch);
 }
 
 }  // namespace pleat::importers

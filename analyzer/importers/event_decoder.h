@@ -20,14 +20,16 @@ class EventDecoder {
     EventDecoder(const EventDecoder&) = delete;
     EventDecoder& operator=(const EventDecoder&) = delete;
 
-    // `piece` begins at an event (or at space, "," or "]"); `offset` is its place in the file, for
-    // words. An event that the piece cuts is left: batch.consumed ends before it, unless `last`
-    // says that nothing follows; then it is damaged.
-    void decode(std::string_view piece, std::uint64_t offset, bool last, EventBatch& batch);
+    // `bracketed` is "[" and the piece, so that it can be parsed where it lies; it is as before
+    // afterwards. The piece begins at an event (or at space, "," or "]"); `offset` is its place in
+    // the file, for words. An event that the piece cuts is left: batch.consumed ends before it,
+    // unless `last` says that nothing follows; then it is damaged.
+    void decode(std::string& bracketed, std::uint64_t offset, bool last, EventBatch& batch);
 
   private:
     struct Parser;
-    bool decodeWhole(std::string_view piece, EventBatch& batch);
+    bool decodeWhole(std::string& bracketed, EventBatch& batch);
+    bool decodeList(const std::string& list, EventBatch& batch);
     void decodeEach(std::string_view piece, std::uint64_t offset, bool last, EventBatch& batch);
     bool decodeOne(std::string_view event, std::uint64_t offset, EventBatch& batch);
 

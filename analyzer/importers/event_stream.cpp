@@ -19,8 +19,9 @@
 namespace pleat::importers {
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 20;
-constexpr std::size_t kLookAhead = 64 * 1024;
+constexpr std::size_t kPieceBytes =
+    512 * 1024;  // with what is made of it, about what a cache holds
+constexpr std::size_t kLookAhead = 16 * 1024;
 constexpr std::size_t kMaximumHead = 16 << 20;
 constexpr std::size_t kMaximumTail = 4 << 20;
 
@@ -96,8 +97,8 @@ base::Result<Place> findList(std::string_view text) {
 }
 
 struct Piece {
-    std::string text;
-    std::uint64_t offset = 0;
+    std::string text;          // behind a "[", for the decoder
+    std::uint64_t offset = 0;  // of what is behind it
     bool last = false;
     bool queued = false;   // for the workers; else decoded already
     bool decoded = false;  // by them; guarded by Workers::m_mutex
@@ -163,7 +164,7 @@ class EventReader {
             while (m_inFlight.size() > 2 * m_threadCount && !m_result.listEnded) takeOldest();
         }
         while (!m_inFlight.empty()) takeOldest();
-        while (m_result.listEnded && fill(kPieceBytes) > 0) {
+        while (m_result.listEnded && fill(m_text, kPieceBytes) > 0) {
             addToTail(m_text);
             m_text.clear();
         }
@@ -171,22 +172,22 @@ class EventReader {
     }
 
   private:
-    // Reads until m_text holds `bytes`; says how many it holds.
-    std::size_t fill(std::size_t bytes) {
-        const std::size_t had = m_text.size();
+    // Reads until `text` holds `bytes`; says how many it holds.
+    std::size_t fill(std::string& text, std::size_t bytes) {
+        const std::size_t had = text.size();
         if (had < bytes && !m_ended) {
-            m_text.resize(bytes);
-            const std::size_t count = m_source.read(std::span(m_text).subspan(had));
+            text.resize(bytes);
+            const std::size_t count = m_source.read(std::span(text).subspan(had));
             m_ended = count < bytes - had;
-            m_text.resize(had + count);
+            text.resize(had + count);
             m_result.bytes += count;
         }
-        return m_text.size();
+        return text.size();
     }
 
     base::Result<void> readHead() {
         for (std::size_t bytes = kLookAhead;; bytes *= 4) {
-            fill(bytes);
+            fill(m_text, bytes);
             const base::Result<Place> place = findList(m_text);
             if (!place) return place.error();
             if (!place->more) {
@@ -204,21 +205,27 @@ class EventReader {
         }
     }
 
-    // Cuts the next piece off the front of m_text and gives it to the workers; false at the end.
+    // Reads the next piece and gives it to the workers; false at the end.
     bool cutPiece() {
+        std::unique_ptr<Piece> piece = freshPiece();
+        std::string& text = piece->text;
+        text = '[';
+        text += m_text;
         std::size_t cut = kNowhere;
         for (std::size_t bytes = kPieceBytes + kLookAhead; cut == kNowhere; bytes *= 2) {
-            fill(bytes);
-            if (m_text.size() > kPieceBytes) cut = findEventBoundary(m_text, kPieceBytes);
+            fill(text, bytes);
+            if (text.size() > kPieceBytes) cut = findEventBoundary(text, kPieceBytes);
             if (m_ended) break;
         }
-        if (m_text.empty()) return false;
-        std::unique_ptr<Piece> piece = freshPiece();
+        m_text.clear();
+        if (text.size() == 1) return false;
         piece->last = cut == kNowhere;
         piece->offset = m_offset;
-        piece->text.assign(m_text, 0, cut);
-        m_text.erase(0, cut);
-        m_offset += piece->text.size();
+        if (!piece->last) {
+            m_text.assign(text, cut);
+            text.resize(cut);
+        }
+        m_offset += text.size() - 1;
         if (piece->last && m_inFlight.empty()) {
             piece->queued = false;
             m_decoder.decode(piece->text, piece->offset, true, piece->batch);  // a small file
@@ -243,7 +250,7 @@ class EventReader {
         m_inFlight.pop_front();
         if (piece->queued) m_workers->waitFor(*piece);
         if (m_result.listEnded) {
-            addToTail(piece->text);
+            addToTail(std::string_view(piece->text).substr(1));
         } else {
             take(*piece);
         }
@@ -253,13 +260,13 @@ class EventReader {
     void take(Piece& piece) {
         if (!m_leftOver.empty()) {
             // The cut before this piece lay inside an event.
-            piece.text.insert(0, m_leftOver);
+            piece.text.insert(1, m_leftOver);
             piece.offset -= m_leftOver.size();
             m_decoder.decode(piece.text, piece.offset, piece.last, piece.batch);
             m_leftOver.clear();
         }
         m_use(piece.batch);
-        const std::string_view rest = std::string_view(piece.text).substr(piece.batch.consumed);
+        const std::string_view rest = std::string_view(piece.text).substr(1 + piece.batch.consumed);
         if (piece.batch.listEnded) {
             m_result.listEnded = true;
             addToTail(rest);
@@ -278,7 +285,7 @@ class EventReader {
     const std::function<void(const EventBatch&)>& m_use;
     EventStreamResult m_result;
     EventDecoder m_decoder;      // for what is decoded on this thread
-    std::string m_text;          // read and not yet cut
+    std::string m_text;          // read and in no piece yet
     std::uint64_t m_offset = 0;  // of m_text in the unpacked file
     bool m_ended = false;        // the source has no more
     std::string m_leftOver;      // of the last piece taken

@@ -42,11 +42,16 @@ constexpr std::array<std::string_view, 16> kProfilerCategories = {
     "collective_comm",
 };
 
-// The number behind a key; nothing where it is missing or no such number.
-bool numberAfter(std::string_view arguments, std::string_view quotedKey, std::uint64_t& number) {
-    for (std::size_t key = arguments.find(quotedKey); key != kNowhere;
-         key = arguments.find(quotedKey, key + 1)) {
-        std::size_t at = skipSpace(arguments, key + quotedKey.size());
+// The number behind a key; nothing where it is missing or no such number. The search is for the
+// key's letters: JSON is full of quotes.
+bool numberAfter(std::string_view arguments, std::string_view key, std::uint64_t& number) {
+    for (std::size_t found = arguments.find(key); found != kNowhere;
+         found = arguments.find(key, found + 1)) {
+        const std::size_t quote = found + key.size();
+        if (found == 0 || arguments[found - 1] != '"' || quote >= arguments.size() ||
+            arguments[quote] != '"')
+            continue;  // a part of another key
+        std::size_t at = skipSpace(arguments, quote + 1);
         if (at >= arguments.size() || arguments[at] != ':') continue;  // a value
         at = skipSpace(arguments, at + 1);
         const char* first = arguments.data() + at;
@@ -69,10 +74,9 @@ void appendCompact(std::string_view json, std::string& out) {
     }
 }
 
-bool mayDescribeCommunication(std::string_view category, std::string_view name) {
-    return name == "record_param_comms" || name.starts_with("nccl:") ||
-           category == categories::kAnnotation || category == "collective_comm" ||
-           (category == categories::kKernel && namesCommunication(name));
+bool mayDescribeCommunication(const CategoryTraits& category, std::string_view name) {
+    return category.annotation || name == "record_param_comms" || name.starts_with("nccl:") ||
+           (category.kernel && namesCommunication(name));
 }
 
 }  // namespace
@@ -87,15 +91,18 @@ std::string_view canonicalCategory(std::string_view category) {
     return category;
 }
 
-bool isProfilerCategory(std::string_view category) {
-    return std::find(kProfilerCategories.begin(), kProfilerCategories.end(),
-                     canonicalCategory(category)) != kProfilerCategories.end();
-}
-
-bool isDeviceCategory(std::string_view category) {
+CategoryTraits::CategoryTraits(std::string_view category) {
     const std::string_view name = canonicalCategory(category);
-    return categories::isDeviceWork(name) || name == categories::kDeviceSync ||
-           name == categories::kDeviceAnnotation;
+    profiler = std::find(kProfilerCategories.begin(), kProfilerCategories.end(), name) !=
+               kProfilerCategories.end();
+    deviceWork = categories::isDeviceWork(name);
+    onDevice =
+        deviceWork || name == categories::kDeviceSync || name == categories::kDeviceAnnotation;
+    kernel = name == categories::kKernel;
+    copy = name == categories::kCopy;
+    call = name == categories::kRuntimeCall || name == categories::kDriverCall;
+    annotation = name == categories::kAnnotation || name == "collective_comm";
+    launchArrow = name == "ac2g" || name == "async_cpu_to_gpu";
 }
 
 bool namesCommunication(std::string_view name) {
@@ -106,26 +113,23 @@ bool namesCommunication(std::string_view name) {
     });
 }
 
-std::uint32_t correlationOf(std::string_view category, std::string_view arguments) {
-    const std::string_view name = canonicalCategory(category);
-    if (!categories::isDeviceWork(name) && name != categories::kRuntimeCall &&
-        name != categories::kDriverCall)
-        return 0;
+std::uint32_t correlationOf(const CategoryTraits& category, std::string_view arguments) {
+    if (!category.deviceWork && !category.call) return 0;
     std::uint64_t number = 0;
-    const bool found = numberAfter(arguments, "\"correlation\"", number);
+    const bool found = numberAfter(arguments, "correlation", number);
     return found && std::in_range<std::uint32_t>(number) ? static_cast<std::uint32_t>(number) : 0;
 }
 
-bool appendKeptArguments(char phase, std::string_view category, std::string_view name,
+bool appendKeptArguments(char phase, const CategoryTraits& category, std::string_view name,
                          std::string_view arguments, std::string& kept) {
-    const bool known = phase != 'M' && isProfilerCategory(category);
-    if (known && canonicalCategory(category) == categories::kCopy) {
+    const bool known = phase != 'M' && category.profiler;
+    if (known && category.copy) {
         std::uint64_t bytes = 0;
-        if (numberAfter(arguments, "\"bytes\"", bytes))
+        if (numberAfter(arguments, "bytes", bytes))
             kept += "{\"bytes\":" + std::to_string(bytes) + "}";
         return true;
     }
-    if (known && !mayDescribeCommunication(canonicalCategory(category), name)) return true;
+    if (known && !mayDescribeCommunication(category, name)) return true;
     if (arguments.size() <= 2) return true;
     if (arguments.size() > 4 * kMaximumArgumentBytes) return false;
     const std::size_t before = kept.size();

@@ -13,20 +13,33 @@ namespace pleat::importers {
 
 inline constexpr std::size_t kMaximumArgumentBytes = 4'096;
 
-// Is it a category that PyTorch's profiler writes, in any of its generations?
-[[nodiscard]] bool isProfilerCategory(std::string_view category);
-// Device work or waiting: such an event lies on a device stream.
-[[nodiscard]] bool isDeviceCategory(std::string_view category);
+// What a category says of its events. Texts are compared here, once per category of a batch and not
+// for every event.
+struct CategoryTraits {
+    CategoryTraits() = default;
+    explicit CategoryTraits(std::string_view category);
+
+    bool profiler = false;    // PyTorch's profiler writes it, in any of its generations
+    bool onDevice = false;    // device work or waiting: such an event lies on a device stream
+    bool deviceWork = false;  // the stream works while it lasts
+    bool kernel = false, copy = false;
+    bool call = false;         // of a runtime or a driver
+    bool annotation = false;   // may describe communication, whatever its name
+    bool launchArrow = false;  // from a call to its work: correlation ids say that too
+};
+
 // Does the name say that the event is communication between devices?
 [[nodiscard]] bool namesCommunication(std::string_view name);
 
 // "correlation" of a host call or of device work; 0 where there is none, or it does not fit.
-[[nodiscard]] std::uint32_t correlationOf(std::string_view category, std::string_view arguments);
+[[nodiscard]] std::uint32_t correlationOf(const CategoryTraits& category,
+                                          std::string_view arguments);
 
 // Appends what is kept of `arguments` (a JSON object as written) as one JSON object without line
 // breaks; nothing where nothing is kept. False where they were too large to keep.
-[[nodiscard]] bool appendKeptArguments(char phase, std::string_view category, std::string_view name,
-                                       std::string_view arguments, std::string& kept);
+[[nodiscard]] bool appendKeptArguments(char phase, const CategoryTraits& category,
+                                       std::string_view name, std::string_view arguments,
+                                       std::string& kept);
 
 // The shared names of categories (trace/categories.h): 2021's "Kernel" is a "kernel".
 [[nodiscard]] std::string_view canonicalCategory(std::string_view category);

@@ -329,6 +329,23 @@ TEST(ChromeImport, ALargeFileOfTrapsIsReadLikeASmallOne) {
     EXPECT_TRUE(trace.diagnostics().empty());
 }
 
+// Wherever a piece ends: also between two things of one event that look like events themselves.
+TEST(ChromeImport, PiecesMayEndBetweenTrapsOfOneEvent) {
+    for (std::size_t lead = 0; lead < 120; lead += 8) {
+        std::string text = "[" + std::string(lead, ' ');
+        constexpr int kEvents = 6'000;
+        for (int i = 0; i < kEvents; ++i) {
+            text += fmt::format(
+                R"({{"ph":"X","name":"n","pid":1,"tid":1,"ts":{},"dur":1,"args":[{{"x":1}},{{"name":"a"}},{{"name":"b"}}]}},)",
+                100'000 + i);
+        }
+        text.back() = ']';
+        const trace::Trace trace = imported(text);
+        EXPECT_EQ(trace.eventCount(), static_cast<std::size_t>(kEvents)) << lead;
+        EXPECT_EQ(countOf(trace, "damaged_event"), 0) << lead;
+    }
+}
+
 TEST(ChromeImport, OneEventLargerThanAPieceIsRead) {
     const std::string large(3'000'000, 'x');
     const trace::Trace trace =

@@ -49,7 +49,7 @@ TEST(KeptArguments, WhatAnalysesNeedIsKept) {
     const auto kept = [](char phase, const char* category, const char* name,
                          const char* arguments) {
         std::string text;
-        EXPECT_TRUE(appendKeptArguments(phase, category, name, arguments, text));
+        EXPECT_TRUE(appendKeptArguments(phase, CategoryTraits(category), name, arguments, text));
         return text;
     };
     EXPECT_EQ(kept('X', "kernel", "gemm", R"({"grid":[1,2]})"), "");
@@ -58,9 +58,10 @@ TEST(KeptArguments, WhatAnalysesNeedIsKept) {
     EXPECT_EQ(kept('X', "kernel", "ncclDevKernel_AllReduce", "{\n \"Seq\": 3\n}"), R"({"Seq":3})");
     EXPECT_EQ(kept('X', "forward-compute", "f", R"({"step": 3, "t": "a b"})"),
               R"({"step":3,"t":"a b"})");
-    EXPECT_EQ(correlationOf("kernel", R"({"x":"correlation","correlation": 77})"), 77U);
-    EXPECT_EQ(correlationOf("cpu_op", R"({"correlation": 77})"), 0U);
-    EXPECT_EQ(correlationOf("Kernel", R"({"correlation": 99999999999})"), 0U);
+    EXPECT_EQ(correlationOf(CategoryTraits("kernel"), R"({"x":"correlation","correlation": 77})"),
+              77U);
+    EXPECT_EQ(correlationOf(CategoryTraits("cpu_op"), R"({"correlation": 77})"), 0U);
+    EXPECT_EQ(correlationOf(CategoryTraits("Kernel"), R"({"correlation": 99999999999})"), 0U);
 }
 
 }  // namespace
