@@ -33,7 +33,9 @@ std::string lastMessage(sqlite3* database) {
 
 base::Result<Database> Database::open(const std::filesystem::path& file, int flags) {
     sqlite3* handle = nullptr;
-    const int status = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
+    // Without a mutex of SQLite's own, which every bound value would lock: one thread at a time
+    // uses a database.
+    const int status = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     Database database;
     database.m_handle.reset(handle);
     database.m_file = file.string();

@@ -1,5 +1,6 @@
 // The one place that talks to sqlite3: a connection, a prepared statement, errors in words.
-// Internal to the store and to the importers of other profilers' databases.
+// Internal to the store and to the importers of other profilers' databases. One thread at a time
+// uses a connection and its statements.
 #pragma once
 
 #include <sqlite3.h>
