@@ -7,6 +7,7 @@ cmake --preset release
 cmake --build --preset release --target bench
 bin=build/release/bin
 "$bin/store_bench"
+"$bin/import_bench"  # "import_bench large" imports a file of 5 GB
 if [ -x "$bin/record_bench" ]; then
     recording=$(mktemp -u --suffix=.pleat)
     "$bin/pleat" record -o "$recording" -- "$bin/record_bench"

@@ -46,4 +46,8 @@ inline void printAtMost(const char* what, double value, double budget) {
                value <= budget ? "met" : "MISSED");
 }
 
+inline void printInfo(const char* what, double value) {
+    fmt::print("{:<52} {:6.2f}\n", what, value);
+}
+
 }  // namespace pleat::bench

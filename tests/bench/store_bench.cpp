@@ -1,6 +1,5 @@
 // The store against SQLite itself: writing events beside a bare loop of 32-row inserts of the same
 // columns, loading a trace beside a bare scan of the same columns.
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "bench/bare_database.h"
 #include "bench/ratio.h"
 #include "store/reader.h"
 #include "store/writer.h"
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kEvents = 1'000'000;
 constexpr std::size_t kRowsPerBatch = 8'192;
 constexpr std::size_t kRowsPerCommit = 131'072;
-constexpr int kRowsPerStatement = 32;
 constexpr int kRounds = 5;
 
 [[noreturn]] void fail(const std::string& why) {
@@ -61,66 +60,17 @@ void write(const fs::path& file, const std::vector<store::EventRow>& rows) {
     if (const auto done = writer->commit(); !done) fail(done.error().message);
 }
 
-class Bare {
-  public:
-    explicit Bare(const fs::path& file) { check(sqlite3_open(file.c_str(), &m_database)); }
-    ~Bare() { sqlite3_close_v2(m_database); }
-    void run(const char* sql) { check(sqlite3_exec(m_database, sql, nullptr, nullptr, nullptr)); }
-    sqlite3_stmt* prepare(const std::string& sql) {
-        sqlite3_stmt* statement = nullptr;
-        check(sqlite3_prepare_v2(m_database, sql.c_str(), -1, &statement, nullptr));
-        return statement;
+// The same rows with their texts numbered.
+std::vector<bench::BareRow> bareRows(const std::vector<store::EventRow>& rows) {
+    std::vector<bench::BareRow> bare(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        bare[i].name = static_cast<std::int64_t>(i * 7 % 400);
+        bare[i].domain = rows[i].domain.empty() ? 0 : 2;
+        bare[i].startNs = rows[i].startNs;
+        bare[i].endNs = rows[i].endNs;
+        bare[i].arguments = rows[i].arguments;
     }
-    void check(int code) {
-        if (code != SQLITE_OK) fail(sqlite3_errmsg(m_database));
-    }
-
-  private:
-    sqlite3* m_database = nullptr;
-};
-
-void writeBare(const fs::path& file, const std::vector<store::EventRow>& rows) {
-    fs::remove(file);
-    Bare database(file);
-    database.run(
-        "pragma journal_mode=wal; pragma synchronous=normal; create table event (id integer "
-        "primary key, lane integer not null, name integer not null, domain integer, kind integer "
-        "not null, flag integer not null, start_ns integer not null, end_ns integer not null, args "
-        "text) strict; begin");
-    std::string sql =
-        "insert into event (lane, name, domain, kind, flag, start_ns, end_ns, args) values ";
-    for (int i = 0; i < kRowsPerStatement; ++i)
-        sql += i == 0 ? "(?,?,?,?,?,?,?,?)" : ",(?,?,?,?,?,?,?,?)";
-    sqlite3_stmt* insert = database.prepare(sql);
-    for (std::size_t at = 0; at < rows.size(); at += kRowsPerStatement) {
-        for (int i = 0; i < kRowsPerStatement; ++i) {
-            const std::size_t n = at + static_cast<std::size_t>(i);
-            const store::EventRow& row = rows[n];
-            const int first = i * 8;
-            sqlite3_bind_int64(insert, first + 1, 1);
-            sqlite3_bind_int64(insert, first + 2, static_cast<sqlite3_int64>(n * 7 % 400));
-            if (row.domain.empty()) {
-                sqlite3_bind_null(insert, first + 3);
-            } else {
-                sqlite3_bind_int64(insert, first + 3, 2);
-            }
-            sqlite3_bind_int64(insert, first + 4, 0);
-            sqlite3_bind_int64(insert, first + 5, 0);
-            sqlite3_bind_int64(insert, first + 6, row.startNs);
-            sqlite3_bind_int64(insert, first + 7, row.endNs);
-            if (row.arguments.empty()) {
-                sqlite3_bind_null(insert, first + 8);
-            } else {
-                sqlite3_bind_text64(insert, first + 8, row.arguments.data(), row.arguments.size(),
-                                    SQLITE_STATIC, SQLITE_UTF8);
-            }
-        }
-        if (sqlite3_step(insert) != SQLITE_DONE) fail("insert failed");
-        sqlite3_reset(insert);
-        if (at % kRowsPerCommit == 0) database.run("commit; begin");
-    }
-    sqlite3_finalize(insert);
-    database.run("commit");
+    return bare;
 }
 
 void load(const fs::path& file) {
@@ -129,7 +79,7 @@ void load(const fs::path& file) {
 }
 
 void scanBare(const fs::path& file) {
-    Bare database(file);
+    bench::BareDatabase database(file);
     sqlite3_stmt* all = database.prepare(
         "select id, lane, name, domain, kind, flag, start_ns, end_ns, args from event order by id");
     std::int64_t sum = 0;
@@ -150,10 +100,12 @@ int main() {
     if (mkdtemp(folder.data()) == nullptr) fail("no temporary folder");
     const fs::path ours = fs::path(folder) / "ours.pleat", bare = fs::path(folder) / "bare.db";
     const std::vector<store::EventRow> rows = makeRows();
-    bench::printAtLeast("rows into SQLite / a bare loop of 32-row inserts",
-                        bench::speedRatio(
-                            kRounds, [&] { writeBare(bare, rows); }, [&] { write(ours, rows); }),
-                        0.9);
+    const std::vector<bench::BareRow> numbered = bareRows(rows);
+    bench::printAtLeast(
+        "rows into SQLite / a bare loop of 32-row inserts",
+        bench::speedRatio(
+            kRounds, [&] { bench::insertBare(bare, numbered); }, [&] { write(ours, rows); }),
+        0.9);
     bench::printAtLeast("trace load / a bare scan",
                         bench::speedRatio(
                             kRounds, [&] { scanBare(ours); }, [&] { load(ours); }),

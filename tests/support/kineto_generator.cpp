@@ -178,7 +178,6 @@ class RankFile {
              R"(, "registers per thread": 96,
       "shared memory": 87568,
       "blocks per SM": 0.074074,
-      "warps per SM": 1.259259,
       "grid": [8, 1, 1],
       "block": [544, 1, 1],
       "est. achieved occupancy %": 31)");
@@ -253,7 +252,7 @@ class RankFile {
     }
 
     static std::string dimensions(std::int32_t i) {
-        if (i % 3 != 0)
+        if (i % 6 != 0)
             return fmt::format(R"(, "Sequence number": {}, "Fwd thread id": 0)", 1'000 + i);
         return fmt::format(
             R"(, "Input Dims": [[{}, 4096], [4096, 1024], []], "Input type": ["float", "float", "Scalar"])",
