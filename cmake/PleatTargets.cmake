@@ -33,9 +33,13 @@ set(PLEAT_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,un
 if(PLEAT_SANITIZE)
     add_compile_options(-fsanitize=${PLEAT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
     add_link_options(-fsanitize=${PLEAT_SANITIZE})
-    # GCC's own documentation: sanitizers bring false positives of this warning.
-    target_compile_options(pleat_warnings INTERFACE -Wno-maybe-uninitialized)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # GCC's own documentation: sanitizers bring false positives of this warning.
+        target_compile_options(pleat_warnings INTERFACE -Wno-maybe-uninitialized)
+    endif()
 endif()
+
+option(PLEAT_FUZZ "Build the fuzzers of tests/fuzz; needs clang and its sanitizers (the fuzz preset)" OFF)
 
 # pleat_library(<name> ROOT <include root> SOURCES … HEADERS … [PUBLIC …] [PRIVATE …])
 # makes the static library pleat_<name> with alias pleat::<name>; headers are found below ROOT ("schedule/action.h").
