@@ -67,16 +67,18 @@ std::string currentSpelling(const std::string& cell) {
     return cell.substr(0, start) + (word == "B" ? "I" : "B") + cell.substr(start + word.size());
 }
 
+// OVERLAP_F_B is younger than the current dialect, and hides the I that would tell.
 bool isOlderDialect(const std::vector<std::vector<Cell>>& rows) {
-    bool weight = false, input = false, both = false;
+    bool weight = false, input = false, both = false, overlap = false;
     for (const auto& row : rows) {
         for (const Cell& cell : row) {
             weight = weight || wordOf(cell.text) == "W";
             input = input || wordOf(cell.text) == "I";
             both = both || wordOf(cell.text) == "BW";
+            overlap = overlap || cell.text.starts_with('(');
         }
     }
-    return both || (weight && !input);
+    return !overlap && (both || (weight && !input));
 }
 
 // Collects which rank each stage lies on and how many microbatches there are.

@@ -51,6 +51,14 @@ TEST(ScheduleCsv, TheOlderDialectIsReadAndSaidSo) {
     EXPECT_EQ(read->diagnostics.find("older_dialect")->count, 2);
 }
 
+TEST(ScheduleCsv, AnInputGradientWithinAnOverlapIsNoOlderDialect) {
+    const std::string text = "0F0,(0F1;0I0)OVERLAP_F_B,0W0,0B1\n";
+    const auto read = readCsv(text, "overlap.csv");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(writeCsv(read->schedule), text);
+    EXPECT_TRUE(read->diagnostics.empty());
+}
+
 TEST(ScheduleCsv, AnErrorNamesFileRowAndCell) {
     const auto read = readCsv("0F0,0B0\n1F0,,1B0x\n", "bad.csv");
     ASSERT_FALSE(read.ok());
