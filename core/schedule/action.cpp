@@ -108,7 +108,8 @@ bool isCommunication(ActionKind kind) {
 }
 
 std::string toString(const Action& action) {
-    if (action.kind == ActionKind::OverlapForwardBackward) {
+    // A recorded task knows its kind, but not its parts.
+    if (action.parts.size() == 2) {
         return fmt::format("({};{}){}", toString(action.parts[0]), toString(action.parts[1]),
                            toString(action.kind));
     }

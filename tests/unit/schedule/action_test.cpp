@@ -71,6 +71,10 @@ TEST(Action, WhateverFollowsOrIsMissingIsAnError) {
     EXPECT_NE(parseAction("2F0garbage").error().message.find("character 4"), std::string::npos);
 }
 
+TEST(Action, AnOverlapWithoutItsPartsIsNamedByItsKind) {
+    EXPECT_EQ(toString(Action{2, ActionKind::OverlapForwardBackward, -1, {}}), "2OVERLAP_F_B");
+}
+
 TEST(Placement, LoopedAndVShapedFollowTheirDefinitions) {
     const Placement looped = Placement::looped(3, 2);
     const Placement vShaped = Placement::vShaped(3);
