@@ -1,10 +1,18 @@
 #include "analysis/overlap.h"
 
+#include <limits>
 #include <map>
 #include <utility>
 
 namespace pleat::analysis {
 namespace {
+
+// A message's size is whatever a program said it is.
+void addBytes(std::int64_t& sum, std::int64_t bytes) {
+    std::int64_t added = 0;
+    const std::int64_t limit = std::numeric_limits<std::int64_t>::max();
+    sum = __builtin_add_overflow(sum, bytes, &added) ? (bytes < 0 ? -limit : limit) : added;
+}
 
 struct Collected {
     std::vector<base::Interval> moving, waiting;
@@ -16,7 +24,7 @@ struct Collected {
         waiting.push_back(part.waiting);
         if (!part.endsHere) return;
         ++count;
-        bytes += part.bytes;
+        addBytes(bytes, part.bytes);
     }
 
     [[nodiscard]] OverlapFigures figures(const base::IntervalSet& compute) const {
@@ -50,7 +58,7 @@ std::optional<double> OverlapFigures::overlapFraction() const {
 
 OverlapFigures& OverlapFigures::operator+=(const OverlapFigures& other) {
     count += other.count;
-    bytes += other.bytes;
+    addBytes(bytes, other.bytes);
     hidden += other.hidden;
     moving += other.moving;
     waiting += other.waiting;
