@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -16,6 +17,7 @@ namespace {
 using base::Severity;
 using schedule::ActionKind;
 using trace::RankId;
+constexpr std::int32_t kLastIteration = std::numeric_limits<std::int32_t>::max();
 using StagesOfRank = std::vector<std::vector<std::int32_t>>;  // [RankId index], ascending
 
 // Stages of each process in ascending order, from its tasks and syncs.
@@ -115,7 +117,7 @@ class IterationGuess {
                 span.iteration = next;
                 note(Severity::Info, "fields_guessed", span.event, "iteration ranges were counted");
             }
-            next = span.iteration + 1;
+            next = span.iteration + (span.iteration < kLastIteration ? 1 : 0);
             numberOf[span.event] = span.iteration;
         }
         for (trace::IterationSpan& span : m_draft.found.iterations) {
