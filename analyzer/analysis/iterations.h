@@ -26,6 +26,11 @@ struct IterationRange {
     std::span<const graph::IterationWindow> windows, const std::optional<IterationRange>& range,
     base::Diagnostics& diagnostics);
 
+// Analyses add times up, in 64 bits. Error where the trace's do not allow it: tasks that last for
+// centuries, which are damage.
+[[nodiscard]] base::Result<void> checkTimes(const trace::Trace& trace,
+                                            std::span<const graph::IterationWindow> windows);
+
 struct IterationStatistics {
     std::vector<std::int32_t> indices;
     base::Duration median;  // of an even number: the mean of the two in the middle

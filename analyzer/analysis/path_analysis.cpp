@@ -20,6 +20,7 @@ std::int32_t numberOf(const trace::Trace& trace, std::int32_t rank) {
 base::Result<graph::IterationWindow> chooseWindow(const trace::Trace& trace,
                                                   const PathOptions& options) {
     const auto windows = graph::iterationWindows(trace);
+    if (const auto usable = checkTimes(trace, windows); !usable) return usable.error();
     base::Diagnostics incomplete;
     std::optional<IterationRange> range;
     if (options.iteration) range = IterationRange{*options.iteration, *options.iteration};

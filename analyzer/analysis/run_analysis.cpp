@@ -128,6 +128,10 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
     RunAnalysis analysis;
     analysis.diagnostics.add(trace.diagnostics());
     const auto all = graph::iterationWindows(trace);
+    if (const auto usable = checkTimes(trace, all); !usable) {
+        analysis.diagnostics.add(base::Severity::Error, "times_unusable", usable.error().message);
+        return analysis;
+    }
     const auto windows = selectIterations(all, options.iterations, analysis.diagnostics);
     if (!windows) return windows.error();
     analysis.iterations = iterationStatistics(*windows);
