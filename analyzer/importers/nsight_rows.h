@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "importers/nsight_lanes.h"
+#include "trace/limits.h"
 
 namespace pleat::importers {
 
@@ -25,7 +26,7 @@ struct NsightImport {
 
 // Moments further from 0 are no times (UTC passes the limit in 2043); within it, no difference of
 // two overflows.
-inline constexpr std::int64_t kLatest_ns = std::int64_t{1} << 61;
+inline constexpr std::int64_t kLatest_ns = trace::kFarthestNs;
 
 // CUPTI writes 0 and 0 where it could not measure, and on long runs ends before starts. As events
 // they would stretch the trace back to the epoch.

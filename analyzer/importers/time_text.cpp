@@ -3,10 +3,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "trace/limits.h"
+
 namespace pleat::importers {
 namespace {
-
-constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -16,7 +16,7 @@ std::optional<std::int64_t> fromDouble(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     const double ns = std::round(value * 1'000);
-    if (!(std::abs(ns) < static_cast<double>(kLatestNs))) return std::nullopt;
+    if (!(std::abs(ns) < static_cast<double>(trace::kFarthestNs))) return std::nullopt;
     return static_cast<std::int64_t>(ns);
 }
 
@@ -35,7 +35,7 @@ std::optional<std::int64_t> nanosecondsOf(std::string_view text) {
     std::int64_t ns = 0;
     std::size_t at = 0;
     for (; at < text.size() && isDigit(text[at]); ++at) {
-        if (ns > kLatestNs / 10'000) return std::nullopt;
+        if (ns > trace::kFarthestNs / 10'000) return std::nullopt;
         ns = ns * 10 + (text[at] - '0');
     }
     int decimals = 0;
@@ -49,7 +49,7 @@ std::optional<std::int64_t> nanosecondsOf(std::string_view text) {
     for (; decimals < 3; ++decimals) ns *= 10;
     if (at < text.size()) return fromDouble(whole);
     ns += roundUp ? 1 : 0;
-    if (ns > kLatestNs) return std::nullopt;
+    if (ns > trace::kFarthestNs) return std::nullopt;
     return negative ? -ns : ns;
 }
 

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/limits.h"
+
 namespace pleat::store {
 namespace {
 
@@ -17,14 +19,10 @@ std::int32_t number(const Statement& row, int column) {
     return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : -1;
 }
 
-// Times beyond 73 years of the origin are damage. Within it, sums and differences of two cannot
-// overflow.
-constexpr std::int64_t kLatestNs = std::int64_t{1} << 61;
-
-bool isTime(std::int64_t ns) { return ns >= -kLatestNs && ns <= kLatestNs; }
+bool isTime(std::int64_t ns) { return ns >= -trace::kFarthestNs && ns <= trace::kFarthestNs; }
 
 base::TraceTime time(const Statement& row, int column) {
-    return {std::clamp(row.integer(column), -kLatestNs, kLatestNs)};
+    return {std::clamp(row.integer(column), -trace::kFarthestNs, trace::kFarthestNs)};
 }
 
 base::Interval span(const Statement& row, int start) {

@@ -10,8 +10,18 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/limits.h"
+
 namespace pleat::trace {
 namespace {
+
+// `by` is whatever a file says.
+base::TraceTime moved(base::TraceTime time, base::Duration by) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    std::int64_t sum = 0;
+    if (!__builtin_add_overflow(time.ns, by.ns, &sum)) return {sum};
+    return {by.ns < 0 ? Limits::min() : Limits::max()};
+}
 
 // Sorts the positions of the events of one lane. Recorders write a range when it ends, so that a
 // range follows what it encloses, which a few moves per event set right; and they write a lane in
@@ -203,12 +213,13 @@ void TraceBuilder::reserveEvents(std::size_t count) {
 void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
                             std::uint32_t sourceRow) {
     assert(event.lane.index() < m_lanes.size());
-    std::int64_t duration = event.span.length().ns;
+    const base::Interval span = withinRange(event.span, event.name);
+    std::int64_t duration = span.length().ns;
     if (duration < 0) {
         m_diagnostics.add(
             base::Severity::Info, "negative_duration",
             fmt::format("\"{}\" at {} ns ends {} ns before it starts; kept as an empty event",
-                        m_columns.strings.text(event.name), event.span.begin.ns, -duration));
+                        m_columns.strings.text(event.name), span.begin.ns, -duration));
         duration = 0;
     }
     m_columns.lane.push_back(event.lane);
@@ -216,7 +227,7 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     m_columns.domain.push_back(event.domain);
     m_columns.kind.push_back(event.kind);
     m_columns.flag.push_back(event.flag);
-    m_columns.startNs.push_back(event.span.begin.ns);
+    m_columns.startNs.push_back(span.begin.ns);
     m_columns.durationNs.push_back(duration);
     // Where no event comes from a row, there is no column.
     if (sourceRow != 0 && m_columns.sourceRow.empty())
@@ -227,7 +238,7 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     if (arguments.size() + m_columns.argumentText.size() >= kMostText) {
         m_diagnostics.add(base::Severity::DataLoss, "arguments_dropped",
                           fmt::format("\"{}\" at {} ns: more than 4 GiB of arguments",
-                                      m_columns.strings.text(event.name), event.span.begin.ns));
+                                      m_columns.strings.text(event.name), span.begin.ns));
     } else if (!arguments.empty()) {
         offset = static_cast<std::uint32_t>(m_columns.argumentText.size()) + 1;
         m_columns.argumentText.insert(m_columns.argumentText.end(), arguments.begin(),
@@ -235,6 +246,20 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
         m_columns.argumentText.push_back('\0');
     }
     m_columns.arguments.push_back(offset);
+}
+
+base::Interval TraceBuilder::withinRange(base::Interval span, base::StringId name) {
+    const auto limited = [](base::TraceTime time) {
+        return base::TraceTime{std::clamp(time.ns, -kFarthestNs, kFarthestNs)};
+    };
+    const base::Interval kept{limited(span.begin), limited(span.end)};
+    if (kept != span) {
+        m_diagnostics.add(base::Severity::DataLoss, "time_out_of_range",
+                          fmt::format("\"{}\" lasts from {} to {} ns; times end 73 years from the "
+                                      "trace's origin",
+                                      m_columns.strings.text(name), span.begin.ns, span.end.ns));
+    }
+    return kept;
 }
 
 Event TraceBuilder::event(std::size_t added) const {
@@ -250,10 +275,16 @@ void TraceBuilder::addDependency(std::size_t fromAdded, std::size_t toAdded, Dep
 }
 
 void TraceBuilder::shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by) {
-    for (std::size_t i = fromAdded; i < eventCount(); ++i) m_columns.startNs[i] += by.ns;
+    for (std::size_t i = fromAdded; i < eventCount(); ++i) {
+        const base::Interval was = event(i).span;
+        const base::Interval span =
+            withinRange({moved(was.begin, by), moved(was.end, by)}, m_columns.name[i]);
+        m_columns.startNs[i] = span.begin.ns;
+        m_columns.durationNs[i] = span.length().ns;
+    }
     for (std::size_t i = fromFlow; i < m_flows.size(); ++i) {
-        m_flows[i].fromTime = m_flows[i].fromTime + by;
-        m_flows[i].toTime = m_flows[i].toTime + by;
+        m_flows[i].fromTime = moved(m_flows[i].fromTime, by);
+        m_flows[i].toTime = moved(m_flows[i].toTime, by);
     }
 }
 

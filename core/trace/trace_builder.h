@@ -1,6 +1,6 @@
 // Collects ranks, lanes and events in any order and freezes them into a Trace: sorts, checks,
 // counts what it repairs (an end before its start becomes an empty event, code
-// "negative_duration").
+// "negative_duration"; a time beyond kFarthestNs is kept there, code "time_out_of_range").
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,8 @@ class TraceBuilder {
     [[nodiscard]] Built build() &&;
 
   private:
+    base::Interval withinRange(base::Interval span, base::StringId name);
+
     EventColumns m_columns;
     base::IdVector<RankTag, Rank> m_ranks;
     base::IdVector<LaneTag, Lane> m_lanes;

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "trace/limits.h"
 
 namespace pleat::trace {
 namespace {
@@ -108,6 +111,20 @@ TEST(TraceBuilder, AnEndBeforeTheStartBecomesAnEmptyEventAndIsCounted) {
     EXPECT_EQ(found->count, 2);
     EXPECT_EQ(found->example,
               "\"backwards\" at 100 ns ends 60 ns before it starts; kept as an empty event");
+}
+
+TEST(TraceBuilder, TimesBeyondTheRangeAreKeptAtItsEndAndCounted) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    MadeRun run;
+    run.add(0, {"near", 100, 200});
+    run.add(0, {"far", 300, kFarthestNs + 1});
+    run.builder.shift(0, 0, {kMost});
+    run.builder.shift(0, 0, {-kMost});
+    const auto built = std::move(run.builder).build();
+    EXPECT_EQ(eventsOf(built.trace, run.lane[0]),
+              (std::vector<Named>{{"near", -kFarthestNs, -kFarthestNs},
+                                  {"far", -kFarthestNs, -kFarthestNs}}));
+    EXPECT_EQ(built.trace.diagnostics().find("time_out_of_range")->count, 5);
 }
 
 TEST(TraceBuilder, KeepsArgumentsDomainsFlagsAndRowsWithTheirEvent) {
