@@ -385,7 +385,10 @@ base::Result<void> TraceLoader::loadDiagnostics() {
             for (const base::Severity known : {base::Severity::DataLoss, base::Severity::Error}) {
                 if (row.text(1) == base::toString(known)) severity = known;
             }
-            m_stored.add(severity, row.text(0), row.text(3), row.integer(2));
+            // What is met again is added, which must not overflow.
+            constexpr std::int64_t kMost = std::int64_t{1} << 62;
+            const std::int64_t count = std::clamp(row.integer(2), std::int64_t{0}, kMost);
+            m_stored.add(severity, row.text(0), row.text(3), count);
         });
 }
 

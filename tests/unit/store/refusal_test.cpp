@@ -169,6 +169,20 @@ TEST_F(Refusal, AnEventThatEndsBeforeItStartsIsRepairedAndCounted) {
               1);
 }
 
+TEST_F(Refusal, CountsOfStoredDiagnosticsDoNotOverflow) {
+    executeSql(m_file,
+               "update task set rank = 77;"
+               "insert into diagnostic values"
+               " ('dangling_row', 'data_loss', -9223372036854775808, ''),"
+               " ('most', 'info', 9223372036854775807, '')");
+    const auto loaded = load(m_file);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    base::Diagnostics diagnostics = loaded->trace.diagnostics();
+    EXPECT_EQ(diagnostics.find("dangling_row")->count, 3);
+    diagnostics.add(base::Severity::Info, "most", "");
+    EXPECT_GT(diagnostics.find("most")->count, 0);
+}
+
 TEST_F(Refusal, ExtremeNumbersOfAnnotationsDoNotOverflow) {
     executeSql(m_file,
                "update task set stage = 5000000000, start_ns = -9223372036854775808,"
