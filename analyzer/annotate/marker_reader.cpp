@@ -12,6 +12,7 @@
 
 #include "annotate/arguments.h"
 #include "schedule/markers.h"
+#include "trace/limits.h"
 
 namespace pleat::annotate {
 namespace {
@@ -29,11 +30,8 @@ struct Meaning {
     std::optional<trace::Operation> operation;
 };
 
-// Far above any real model; what sizes a table by a stage or microbatch relies on it.
-constexpr std::int32_t kMaximumNumber = 1'000'000;
-
 bool plausible(const Action& action) {
-    return action.stage <= kMaximumNumber && action.microbatch <= kMaximumNumber &&
+    return action.stage <= trace::kMaximumNumber && action.microbatch <= trace::kMaximumNumber &&
            std::all_of(action.parts.begin(), action.parts.end(), plausible);
 }
 

@@ -30,6 +30,13 @@ base::Interval span(const Statement& row, int start) {
     return {begin, std::max(begin, time(row, start + 1))};
 }
 
+// Tables are sized by both numbers. Two actions that ran as one have no microbatch of their own.
+bool isPlausible(const trace::Task& task) {
+    const std::int32_t least = task.kind == schedule::ActionKind::OverlapForwardBackward ? -1 : 0;
+    return task.stage >= 0 && task.stage <= trace::kMaximumNumber && task.microbatch >= least &&
+           task.microbatch <= trace::kMaximumNumber;
+}
+
 constexpr auto kByRankThenStart = [](const auto& a, const auto& b) {
     return std::tie(a.rank, a.span.begin) < std::tie(b.rank, b.span.begin);
 };
@@ -237,8 +244,12 @@ base::Result<void> TraceLoader::loadTasks() {
             if (!event.valid()) return dangling("task", row.integer(0), "event");
             if (!kind || !schedule::isCompute(*kind))
                 return dangling("task", row.integer(0), "kind of action");
-            tasks.push_back({rank, event, number(row, 3), number(row, 4), number(row, 5),
-                             number(row, 6), *kind, span(row, 8)});
+            const trace::Task task{rank,           event,          number(row, 3), number(row, 4),
+                                   number(row, 5), number(row, 6), *kind,          span(row, 8)};
+            if (!isPlausible(task))
+                return leaveOut("impossible_row", "task", row.integer(0),
+                                "no pipeline has such a stage or microbatch");
+            tasks.push_back(task);
         });
     std::stable_sort(tasks.begin(), tasks.end(), kByRankThenStart);
     for (trace::Task& task : tasks) m_annotations.tasks.push(task);

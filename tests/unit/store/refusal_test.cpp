@@ -169,6 +169,18 @@ TEST_F(Refusal, AnEventThatEndsBeforeItStartsIsRepairedAndCounted) {
               1);
 }
 
+TEST_F(Refusal, TasksOfImpossibleStagesAndMicrobatchesAreLeftOut) {
+    EXPECT_EQ(countAfter(m_file,
+                         "update task set stage = -1 where id = 1;"
+                         "update task set stage = 5000000000 where id = 2;"
+                         "update task set microbatch = 1000001 where id = 3;"
+                         "insert into task select 4, rank, event, iteration, 0, chunk, -1,"
+                         " 'OVERLAP_F_B', start_ns, end_ns from task where id = 1",
+                         "impossible_row", 9),
+              3);
+    EXPECT_EQ(load(m_file)->trace.annotations().tasks.size(), 1U);
+}
+
 TEST_F(Refusal, CountsOfStoredDiagnosticsDoNotOverflow) {
     executeSql(m_file,
                "update task set rank = 77;"
@@ -185,13 +197,13 @@ TEST_F(Refusal, CountsOfStoredDiagnosticsDoNotOverflow) {
 
 TEST_F(Refusal, ExtremeNumbersOfAnnotationsDoNotOverflow) {
     executeSql(m_file,
-               "update task set stage = 5000000000, start_ns = -9223372036854775808,"
+               "update task set chunk = 5000000000, start_ns = -9223372036854775808,"
                "end_ns = 9223372036854775807 where id = 1;"
                "update match set ready_ns = 9223372036854775807");
     const auto loaded = load(m_file);
     ASSERT_TRUE(loaded) << loaded.error().message;
     const trace::Task& task = loaded->trace.annotations().tasks[trace::TaskId(0)];
-    EXPECT_EQ(task.stage, -1);
+    EXPECT_EQ(task.chunk, -1);
     EXPECT_GT(task.span.length().ns, 0);
 }
 
