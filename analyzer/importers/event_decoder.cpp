@@ -15,6 +15,11 @@ namespace pleat::importers {
 namespace {
 
 using base::Severity;
+
+// How many times its size a piece is searched for the ends of damaged events. One that does not end
+// is searched to the end of the piece, and so is the next: a piece full of them would take minutes.
+constexpr std::size_t kPatience = 16;
+
 namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kMayBeCut = 128 * 1024;  // less than a piece, more than nearly any event
@@ -257,7 +262,7 @@ bool EventDecoder::decodeOne(std::string_view event, std::uint64_t offset, Event
 
 void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool last,
                               EventBatch& batch) {
-    std::size_t at = 0;
+    std::size_t at = 0, searched = 0;
     while (true) {
         at = skipSpace(piece, at);
         while (at < piece.size() && piece[at] == ',') at = skipSpace(piece, at + 1);
@@ -268,11 +273,16 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
             batch.listEnded = true;
             return;
         }
-        const std::size_t end = piece[at] == '{' ? objectEnd(piece, at) : kNowhere;
+        // Out of patience, an event ends where the next seems to begin.
+        const std::string_view room = searched > kPatience * piece.size()
+                                          ? piece.substr(0, findEventStart(piece, at + 1))
+                                          : piece;
+        const std::size_t end = piece[at] == '{' ? objectEnd(room, at) : kNowhere;
         if (end != kNowhere && decodeOne(piece.substr(at, end - at), offset + at, batch)) {
             at = end;
             continue;
         }
+        searched += (end == kNowhere ? room.size() : end) - at;
         const std::size_t next = findEventStart(piece, at + 1);
         // More of it may follow, even where something within it looks like the next event. A
         // damaged one near the end is told from a cut one when the following piece is there.

@@ -112,6 +112,16 @@ TEST(ChromeImport, TwoInterleavedWritersCostWhatTheyBroke) {
     EXPECT_EQ(countOf(trace, "damaged_event"), 1);
 }
 
+// Each would be searched to the end of the file: a minute for every MiB.
+TEST(ChromeImport, EventsThatNeverEndDoNotHideTheRest) {
+    constexpr int kUnfinished = 100'000;
+    std::string text = "[" + event("a", 0, 1) + ",";
+    for (int i = 0; i < kUnfinished; ++i) text += "{\"ph\":1,";
+    const trace::Trace trace = imported(text + event("b", 5, 1) + "," + event("c", 7, 1) + "]");
+    EXPECT_EQ(linesOf(trace), (Lines{"a 0+1000", "b 5000+1000", "c 7000+1000"}));
+    EXPECT_EQ(countOf(trace, "damaged_event"), kUnfinished);
+}
+
 TEST(ChromeImport, ControlCharactersInNamesAreKeptAndSaid) {
     const trace::Trace trace = imported("[" + event("|||S(1): \x01<module>", 0, 1) + "," +
                                         event("two\nlines\t.", 5, 1) + "]");
