@@ -35,9 +35,11 @@ std::string renderIterations(const analysis::IterationStatistics& iterations) {
     }
     if (iterations.warmUp > 0) {
         text += fmt::format(
-            "                the first {} took {:.1f} x the median: warm-up? --iterations {}:{} "
-            "leaves {} out\n",
-            iterations.warmUp, iterations.warmUpRatio, iterations.indices[iterations.warmUp],
+            "                {} took {:.1f} x the median: warm-up? --iterations {}:{} leaves {} "
+            "out\n",
+            iterations.warmUp == 1 ? fmt::format("iteration {}", iterations.indices.front())
+                                   : fmt::format("the first {}", iterations.warmUp),
+            iterations.warmUpRatio, iterations.indices[iterations.warmUp],
             iterations.indices.back(), iterations.warmUp == 1 ? "it" : "them");
     }
     return text;

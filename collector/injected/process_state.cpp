@@ -33,7 +33,12 @@ struct Interned {
     std::unordered_map<std::string, std::uint16_t> domains;
     std::uint16_t lastDomain = 0;
     bool recorded[kMaximumDomains] = {};
+    Interned* before = nullptr;  // of the process this one was forked from
 };
+
+// Where leak checkers look for what is in use; they do not look into the mapped page below. A
+// recorded program must not fail its own leak check because of us.
+Interned* s_interned = nullptr;
 
 // Zero is a valid initial value of every member.
 struct State {
@@ -140,6 +145,7 @@ void copyDefinitions(State& state, RingHeader& parent) {
 
 void introduce(State& state) {
     state.interned = new Interned;
+    state.interned->before = std::exchange(s_interned, state.interned);
     state.interned->recorded[kDefaultDomain] = getenv("PLEAT_DOMAINS") == nullptr;
     RingHeader* const ring = makeRing(RingKind::Process, 0, kProcessSlots);
     if (ring != nullptr) state.definitions.attach(ring);
