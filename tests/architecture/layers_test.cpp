@@ -32,7 +32,7 @@ const std::map<std::string, Layer> kLayers = {
      {"analyzer/importers",
       {"base", "schedule", "trace", "store"},
       {"nlohmann", "simdjson.h", "sqlite3.h", "zlib.h", "zstd.h"}}},
-    {"annotate", {"analyzer/annotate", {"base", "schedule", "trace"}, {"nlohmann"}}},
+    {"annotate", {"analyzer/annotate", {"base", "schedule", "trace"}, {"nlohmann", "pcre2.h"}}},
     {"graph", {"analyzer/graph", {"base", "schedule", "trace", "annotate"}, {}}},
     {"analysis", {"analyzer/analysis", {"base", "schedule", "trace", "annotate", "graph"}, {}}},
     {"report",
