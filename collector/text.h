@@ -12,9 +12,6 @@ namespace pleat::collector {
 // Surrogates and values above U+10FFFF become U+FFFD. Allocates nothing.
 [[nodiscard]] std::size_t wideToUtf8(const wchar_t* wide, char* buffer, std::size_t bufferBytes);
 
-// The longest prefix of at most `bytes` bytes that does not end inside a character.
-[[nodiscard]] std::string_view cutUtf8(std::string_view text, std::size_t bytes);
-
 // `text` with every maximal invalid sequence replaced by U+FFFD (Unicode 15, table 3-7).
 [[nodiscard]] std::string toValidUtf8(std::string_view text);
 

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace pleat::importers {
 namespace {
 
@@ -30,26 +32,6 @@ bool beginsEvent(std::string_view text, std::size_t brace) {
 char charBefore(std::string_view text, std::size_t at) {
     while (at > 0 && isSpace(text[at - 1])) --at;
     return at > 0 ? text[at - 1] : '\0';
-}
-
-bool isContinuation(std::string_view text, std::size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-}
-
-// Bytes of the valid UTF-8 sequence that begins at `at`; 0 when there is none.
-std::size_t sequenceLength(std::string_view text, std::size_t at) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    if (lead < 0x80) return 1;
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if (!isContinuation(text, at + i)) return 0;
-    }
-    const auto second = static_cast<unsigned char>(text[at + 1]);
-    const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-    const bool surrogate = lead == 0xED && second > 0x9F;
-    const bool tooLarge = lead == 0xF4 && second > 0x8F;
-    return overlong || surrogate || tooLarge ? 0 : length;
 }
 
 }  // namespace
@@ -111,7 +93,7 @@ Repairs repairText(std::string_view text, std::string& repaired) {
             ++at;
             continue;
         }
-        const std::size_t length = sequenceLength(text, at);
+        const std::size_t length = base::utf8Prefix(text.substr(at)).length;
         if (length == 0) {
             ++repairs.invalidUtf8;
             repaired += "\xEF\xBF\xBD";

@@ -12,7 +12,8 @@
 
 namespace pleat::base {
 
-// Which exit status the command line gives (see docs/command_line.md): the kind of failure, not its place.
+// Which exit status the command line gives (see docs/command_line.md): the kind of failure, not its
+// place.
 enum class ErrorCode : std::uint8_t {
     Usage,        // the call itself is wrong: unknown name, impossible combination (exit 2)
     Input,        // a file or trace cannot be used (exit 3)

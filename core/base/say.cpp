@@ -4,31 +4,15 @@
 
 #include <cstdio>
 
+#include "base/utf8.h"
+
 namespace pleat::base {
-namespace {
-
-// Bytes of the UTF-8 character at the front; 0 where there is none.
-std::size_t characterLength(std::string_view text) {
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                                             : 4;
-    if (lead > 0xF4 || length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
-    }
-    return length;
-}
-
-}  // namespace
 
 std::string printable(std::string_view text, std::size_t most) {
     std::string line;
     while (!text.empty()) {
         const auto byte = static_cast<unsigned char>(text[0]);
-        const std::size_t length = characterLength(text);
+        const std::size_t length = utf8Prefix(text).length;
         // C1 control characters are two bytes in UTF-8.
         const bool control =
             byte < 0x20 || byte == 0x7F ||
