@@ -108,13 +108,6 @@ std::vector<std::int32_t> numbersOf(const Json& object, const char* key) {
 
 }  // namespace
 
-bool isCommunicationKernel(std::string_view name) {
-    static constexpr std::array<std::string_view, 7> kParts = {
-        "nccl", "rccl", "deep_ep", "DeepEP", "nvshmem", "oneccl", "NCCL"};
-    return std::any_of(kParts.begin(), kParts.end(),
-                       [&](std::string_view part) { return contains(name, part); });
-}
-
 Operation operationOfKernel(std::string_view name) {
     if (contains(name, "deep_ep") || contains(name, "DeepEP")) return Operation::AllToAll;
     // Templates and arguments behind the name may hold other words.

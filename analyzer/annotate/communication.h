@@ -25,9 +25,6 @@ struct Communication {
     std::int32_t peer = -1;    // as written, in the group's own numbers
 };
 
-// Does the name of a device kernel say that it is communication (NCCL, RCCL, DeepEP, NVSHMEM)?
-[[nodiscard]] bool isCommunicationKernel(std::string_view name);
-
 // Only the collective can be told from a kernel's name: its suffix is the inlined body, not the
 // protocol used, and all-to-all, gather, scatter, send and receive are all "SendRecv" (taken as
 // Other here).

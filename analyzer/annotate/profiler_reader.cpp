@@ -92,13 +92,13 @@ class ProfilerReader {
         const std::string_view name = m_draft.events.name(id);
         if (isNew) {
             std::int32_t peer = -1;
-            known->second = isCommunicationKernel(name) || stepNumber(name) ||
+            known->second = categories::isCommunicationKernel(name) || stepNumber(name) ||
                             pipelineAction(name) || operationOfAnnotation(name, peer);
         }
         if (!known->second && name != "record_param_comms") return;
         const std::string_view category = m_draft.events.domain(id);
         if (category == categories::kKernel) {
-            if (isCommunicationKernel(name)) m_kernels.push_back(id);
+            if (categories::isCommunicationKernel(name)) m_kernels.push_back(id);
         } else if (category == categories::kAnnotation) {
             readAnnotation(id, event, name);
         } else if (category == categories::kDeviceAnnotation) {

@@ -76,7 +76,7 @@ void appendCompact(std::string_view json, std::string& out) {
 
 bool mayDescribeCommunication(const CategoryTraits& category, std::string_view name) {
     return category.annotation || name == "record_param_comms" || name.starts_with("nccl:") ||
-           (category.kernel && namesCommunication(name));
+           (category.kernel && categories::isCommunicationKernel(name));
 }
 
 }  // namespace
@@ -103,14 +103,6 @@ CategoryTraits::CategoryTraits(std::string_view category) {
     call = name == categories::kRuntimeCall || name == categories::kDriverCall;
     annotation = name == categories::kAnnotation || name == "collective_comm";
     launchArrow = name == "ac2g" || name == "async_cpu_to_gpu";
-}
-
-bool namesCommunication(std::string_view name) {
-    static constexpr std::array<std::string_view, 8> kParts = {
-        "nccl", "NCCL", "rccl", "deep_ep", "DeepEP", "nvshmem", "NVSHMEM", "oneccl"};
-    return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
-        return name.find(part) != std::string_view::npos;
-    });
 }
 
 std::uint32_t correlationOf(const CategoryTraits& category, std::string_view arguments) {

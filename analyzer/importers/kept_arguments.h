@@ -28,9 +28,6 @@ struct CategoryTraits {
     bool launchArrow = false;  // from a call to its work: correlation ids say that too
 };
 
-// Does the name say that the event is communication between devices?
-[[nodiscard]] bool namesCommunication(std::string_view name);
-
 // "correlation" of a host call or of device work; 0 where there is none, or it does not fit.
 [[nodiscard]] std::uint32_t correlationOf(const CategoryTraits& category,
                                           std::string_view arguments);

@@ -28,4 +28,14 @@ inline constexpr std::string_view kAnnotation = "user_annotation";
     return category == kKernel || category == kCopy || category == kSet || category == kGraph;
 }
 
+// Does the name of a device kernel say that it is communication between devices? The libraries of
+// NVIDIA, AMD and Intel, and DeepEP.
+[[nodiscard]] constexpr bool isCommunicationKernel(std::string_view name) {
+    for (const std::string_view part :
+         {"nccl", "NCCL", "rccl", "deep_ep", "DeepEP", "nvshmem", "NVSHMEM", "oneccl"}) {
+        if (name.find(part) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
 }  // namespace pleat::trace::categories

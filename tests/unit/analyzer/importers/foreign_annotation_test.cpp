@@ -59,10 +59,10 @@ TEST(Communication, KernelNamesSayTheCollectiveAndNothingElse) {
         {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", Operation::Other},
         {"void deep_ep::intranode::dispatch<8, 768>(int4*)", Operation::AllToAll}};
     for (const auto& [name, operation] : names) {
-        EXPECT_TRUE(isCommunicationKernel(name)) << name;
+        EXPECT_TRUE(trace::categories::isCommunicationKernel(name)) << name;
         EXPECT_EQ(operationOfKernel(name), operation) << name;
     }
-    EXPECT_FALSE(isCommunicationKernel("ampere_sgemm_128x64_tn"));
+    EXPECT_FALSE(trace::categories::isCommunicationKernel("ampere_sgemm_128x64_tn"));
     EXPECT_FALSE(endsTogether(Operation::AllReduce, "ncclKernel_AllReduce_TREE_LL"));
     EXPECT_FALSE(endsTogether(Operation::Broadcast, "ncclKernel_Broadcast_RING_LL"));
 }
