@@ -28,11 +28,11 @@ class ChromeImporter {
         : m_builder(builder),
           m_firstEvent(builder.eventCount()),
           m_firstFlow(builder.flowCount()),
-          m_file{builder.addRank({}), -1, false},
+          m_firstRank(builder.addRank({})),
           m_ranges(builder),
           m_launches(builder) {}
 
-    base::Result<ChromeFile> run(ByteSource& source, unsigned threads) && {
+    base::Result<void> run(ByteSource& source, unsigned threads) && {
         const auto read =
             readEvents(source, threads, [this](const EventBatch& batch) { add(batch); });
         if (!read) return read.error();
@@ -47,8 +47,8 @@ class ChromeImporter {
         m_launches.finish();
         const FileMetadata metadata = readMetadata(*read, m_builder.diagnostics());
         m_builder.shift(m_firstEvent, m_firstFlow, metadata.baseTime);
-        settle(metadata);
-        return m_file;
+        LaneOwners{m_builder, m_firstRank, m_laneNames, m_profiler}.settle(metadata, m_metadata);
+        return {};
     }
 
   private:
@@ -117,7 +117,6 @@ class ChromeImporter {
                         fmt::format("\"{}\" at {} ns has no duration that can be read; left out",
                                     text(event.name), event.startNs));
         }
-        m_lastNs = std::max(m_lastNs, event.startNs + std::max<std::int64_t>(event.durationNs, 0));
         const LaneId lane = laneOf(event, onDevice);
         const std::size_t added = m_builder.eventCount();
         m_builder.addEvent({lane, global(event.name), categoryId(event), trace::EventKind::Range,
@@ -138,7 +137,6 @@ class ChromeImporter {
 
     void addHalf(const ChromeEvent& event) {
         if (!event.hasStart) return unreadableTime(event);
-        m_lastNs = std::max(m_lastNs, event.startNs);
         const bool begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
         const bool stacked = event.phase == 'B' || event.phase == 'E';
         HalfRange half;
@@ -228,13 +226,6 @@ class ChromeImporter {
                         m_seen)};
     }
 
-    void settle(const FileMetadata& metadata) {
-        m_file.worldSize = metadata.worldSize;
-        m_file.absoluteTime = metadata.baseTime.ns != 0 || m_lastNs > kYear2000Ns;
-        LaneOwners owners{m_builder, m_file.firstRank, m_laneNames, m_profiler};
-        owners.settle(metadata, m_metadata);
-    }
-
     CategoryTraits traitsOf(const ChromeEvent& event) {
         if (event.category == kNoText) return {};
         const CategoryTraits traits = m_batch->traits[event.category];
@@ -260,7 +251,7 @@ class ChromeImporter {
             std::tuple(std::string(key.pid), std::string(key.tid), key.onDevice));
         if (!isNew) return known->second;
         known->second = m_builder.addLane(
-            {m_file.firstRank,
+            {m_firstRank,
              key.onDevice ? trace::LaneKind::DeviceStream : trace::LaneKind::HostThread,
              numberIn(key.tid).value_or(0),
              {}});
@@ -295,8 +286,6 @@ class ChromeImporter {
         m_builder.diagnostics().add(severity, code, example);
     }
 
-    static constexpr std::int64_t kYear2000Ns = 946'684'800'000'000'000;
-
     struct FlowEnd {
         base::StringId id;
         LaneId lane;
@@ -306,7 +295,7 @@ class ChromeImporter {
 
     trace::TraceBuilder& m_builder;
     const std::size_t m_firstEvent, m_firstFlow;
-    ChromeFile m_file;
+    const trace::RankId m_firstRank;
     OpenRanges m_ranges;
     Launches m_launches;
     const EventBatch* m_batch = nullptr;
@@ -315,15 +304,14 @@ class ChromeImporter {
     std::vector<NamedLane> m_laneNames;
     std::vector<MetadataEvent> m_metadata;
     std::vector<FlowEnd> m_flowEnds;
-    std::int64_t m_lastNs = 0;
     std::size_t m_seen = 0, m_timeless = 0;
     bool m_profiler = false;  // written by PyTorch's profiler
 };
 
 }  // namespace
 
-base::Result<ChromeFile> importChrome(ByteSource& source, unsigned threads,
-                                      trace::TraceBuilder& builder) {
+base::Result<void> importChrome(ByteSource& source, unsigned threads,
+                                trace::TraceBuilder& builder) {
     return ChromeImporter(builder).run(source, threads);
 }
 

@@ -11,18 +11,11 @@
 
 namespace pleat::importers {
 
-// What one file says about who recorded it.
-struct ChromeFile {
-    trace::RankId firstRank;      // the ranks it added are this one and those that follow
-    std::int32_t worldSize = -1;  // as it says
-    bool absoluteTime = false;    // Unix time; else nothing relates it to other files' clocks
-};
-
 // Adds a file's ranks, lanes and events to the builder. A file of PyTorch's profiler is one rank;
 // in others every process is one, or every "PP rank …, TP rank …" where threads are named so
 // (ndtimeline). Whatever was repaired, dropped or guessed is a diagnostic of the builder. Input
 // error where there is nothing to read.
-[[nodiscard]] base::Result<ChromeFile> importChrome(ByteSource& source, unsigned threads,
-                                                    trace::TraceBuilder& builder);
+[[nodiscard]] base::Result<void> importChrome(ByteSource& source, unsigned threads,
+                                              trace::TraceBuilder& builder);
 
 }  // namespace pleat::importers

@@ -111,7 +111,6 @@ FileMetadata readMetadata(const EventStreamResult& file, base::Diagnostics& diag
     const auto distributed = members.find("distributedInfo");
     if (distributed == members.end() || !distributed->is_object()) return metadata;
     metadata.rank = static_cast<std::int32_t>(integerOf(*distributed, "rank", -1));
-    metadata.worldSize = static_cast<std::int32_t>(integerOf(*distributed, "world_size", -1));
     return metadata;
 }
 

@@ -16,9 +16,7 @@ namespace pleat::importers {
 struct FileMetadata {
     base::Duration baseTime;  // added to every time of the file
     std::int32_t rank = -1;   // -1: not said
-    std::int32_t worldSize = -1;
     std::string host;
-    bool shortened = false;  // its last members were too long to read
 };
 
 // Members that cannot be read are counted ("unreadable_metadata").

@@ -52,7 +52,6 @@ struct ChromeEvent {
     std::uint32_t arguments = 0, argumentBytes = 0;  // a JSON object in EventBatch::argumentText
     char phase = 0;
     bool hasStart = false, hasDuration = false;
-    bool bindsEnclosing = false;  // "bp": "e"
 };
 
 struct EventBatch {

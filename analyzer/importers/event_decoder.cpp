@@ -108,8 +108,6 @@ simdjson::error_code readField(std::string_view key, ondemand::value value, Chro
         read.id = tokenOf(value);
     } else if (is(key, "id2")) {
         return readId2(value, read);
-    } else if (is(key, "bp")) {
-        event.bindsEnclosing = tokenOf(value) == "e";
     } else if (is(key, "rel_ts")) {
         read.relativeTime = true;
     }
