@@ -29,19 +29,6 @@ constexpr NsightSection kDevices{"device_ordinals", "TARGET_INFO_CUDA_DEVICE", k
 constexpr NsightColumn kCaptureColumns[] = {{"name", Required}, {"value", Required}};
 constexpr NsightSection kCapture{"capture", "META_DATA_CAPTURE", kCaptureColumns, ""};
 
-// Calls `use` with every row; nothing where the section is absent.
-template <class Use>
-base::Result<void> forEachRow(const base::Result<std::optional<store::Statement>>& rows, Use use) {
-    if (!rows) return rows.error();
-    if (!rows->has_value()) return {};
-    for (;;) {
-        const auto more = (*rows)->step();
-        if (!more) return more.error();
-        if (!*more) return {};
-        use(**rows);
-    }
-}
-
 std::uint64_t bits(std::int64_t id) { return static_cast<std::uint64_t>(id); }
 
 // RANK="3" as torchrun and mpirun give it to each process.

@@ -103,15 +103,12 @@ class NvtxReader {
     // Times count from the session's start, or are UTC where the export was normalised.
     base::Result<void> readCaptureBegin() {
         bool isUtc = false;
-        const auto exported = m_import.source.scan(kExport);
-        if (!exported) return exported.error();
-        while (exported->has_value()) {
-            const auto more = (*exported)->step();
-            if (!more) return more.error();
-            if (!*more) break;
-            isUtc = isUtc || ((*exported)->text(0) == "EXPORT_PARAM_TIME_NORMALIZE" &&
-                              (*exported)->text(1) == "true");
-        }
+        const auto read =
+            forEachRow(m_import.source.scan(kExport), [&](const store::Statement& row) {
+                isUtc = isUtc ||
+                        (row.text(0) == "EXPORT_PARAM_TIME_NORMALIZE" && row.text(1) == "true");
+            });
+        if (!read) return read;
         if (!isUtc) return {};
         const auto session = m_import.source.scan(kSession);
         if (!session) return session.error();

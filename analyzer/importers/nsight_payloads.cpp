@@ -158,37 +158,24 @@ base::Result<NsightPayloads> NsightPayloads::open(const NsightSource& source) {
 }
 
 base::Result<void> NsightPayloads::readSchemas(const NsightSource& source) {
-    const auto rows = source.scan(kEntries);
-    if (!rows) return rows.error();
-    while (rows->has_value()) {
-        const store::Statement& row = **rows;
-        const auto more = row.step();
-        if (!more) return more.error();
-        if (!*more) break;
+    return forEachRow(source.scan(kEntries), [&](const store::Statement& row) {
         if (row.text(4) == kCommunicator) m_ncclDomains.insert(row.integer(0));
         const bool isArray = (row.integer(6) & kFixedSizeArray) != 0;
         const std::int64_t offset = row.integer(5), length = isArray ? row.integer(7) : 0;
-        if (offset < 0 || length < 0 || (isArray && row.integer(3) != kChar)) continue;
+        if (offset < 0 || length < 0 || (isArray && row.integer(3) != kChar)) return;
         // Every process registers its schemas: the same rows come again.
         m_schemas[{row.integer(0), row.integer(1)}].insert_or_assign(
             row.integer(2),
             Field{std::string(traceName(row.text(4))), row.integer(3),
                   static_cast<std::size_t>(offset), static_cast<std::size_t>(length)});
-    }
-    return {};
+    });
 }
 
 base::Result<void> NsightPayloads::readEnumerations(const NsightSource& source) {
-    const auto rows = source.scan(kEnums);
-    if (!rows) return rows.error();
-    while (rows->has_value()) {
-        const auto more = (*rows)->step();
-        if (!more) return more.error();
-        if (!*more) break;
-        m_enumerations[{(*rows)->integer(0), (*rows)->integer(1)}].insert_or_assign(
-            (*rows)->integer(3), lowered((*rows)->text(2)));
-    }
-    return {};
+    return forEachRow(source.scan(kEnums), [&](const store::Statement& row) {
+        m_enumerations[{row.integer(0), row.integer(1)}].insert_or_assign(row.integer(3),
+                                                                          lowered(row.text(2)));
+    });
 }
 
 std::string NsightPayloads::value(std::int64_t domain, const Field& field,

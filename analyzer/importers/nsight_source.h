@@ -67,6 +67,20 @@ class NsightSource {
     std::set<std::string> m_rowIds;                          // "table.column"
 };
 
+// Calls `use` with every row of a scan; nothing where the section is absent.
+template <class Use>
+[[nodiscard]] base::Result<void> forEachRow(
+    const base::Result<std::optional<store::Statement>>& rows, Use use) {
+    if (!rows) return rows.error();
+    if (!rows->has_value()) return {};
+    for (;;) {
+        const auto more = (*rows)->step();
+        if (!more) return more.error();
+        if (!*more) return {};
+        use(**rows);
+    }
+}
+
 // NULL and absent columns are nothing.
 [[nodiscard]] std::optional<std::int64_t> integerAt(const store::Statement& row, int column);
 

@@ -15,6 +15,13 @@
 
 namespace {
 
+nvtxEventAttributes_t emptyAttributes() {
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    return attributes;
+}
+
 void pushPop(int pairs) {
     for (int i = 0; i < pairs; ++i) {
         nvtxRangePushA("outer");
@@ -40,9 +47,7 @@ void startHereEndThere() {
 
 void domainsAndText() {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("own domain");
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    nvtxEventAttributes_t attributes = emptyAttributes();
     attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     attributes.message.registered = nvtxDomainRegisterStringA(domain, "registered");
     attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
@@ -131,9 +136,7 @@ void payload() {
     const std::uint64_t id = registerPayload(domain);
     const Payload value{3, 0.5, "a\"b", "dp"};
     const nvtxPayloadData_t data{id, sizeof value, &value};
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    nvtxEventAttributes_t attributes = emptyAttributes();
     attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
     attributes.message.ascii = "with payload";
     attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
@@ -160,9 +163,7 @@ void extendedPayloads() {
 void categories() {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("own domain");
     nvtxDomainNameCategoryA(domain, 7, "kernel");
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    nvtxEventAttributes_t attributes = emptyAttributes();
     for (const std::uint32_t category : {7U, 8U}) {
         attributes.category = category;
         nvtxDomainMarkEx(domain, &attributes);
@@ -172,9 +173,7 @@ void categories() {
 // A forked child goes on with the handles its parent was given.
 void forkWithHandles() {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("of the parent");
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    nvtxEventAttributes_t attributes = emptyAttributes();
     attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     attributes.message.registered = nvtxDomainRegisterStringA(domain, "registered");
     const std::uint64_t id = registerPayload(domain);
