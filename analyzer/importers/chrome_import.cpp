@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "importers/chrome_metadata.h"
-#include "importers/event_stream.h"
 #include "importers/kept_arguments.h"
 #include "importers/launches.h"
 #include "importers/open_ranges.h"
@@ -32,9 +31,8 @@ class ChromeImporter {
           m_ranges(builder),
           m_launches(builder) {}
 
-    base::Result<void> run(ByteSource& source, unsigned threads) && {
-        const auto read =
-            readEvents(source, threads, [this](const EventBatch& batch) { add(batch); });
+    base::Result<void> run(ByteSource& source, DecoderPool& pool) && {
+        const auto read = readEvents(source, pool, [this](const EventBatch& batch) { add(batch); });
         if (!read) return read.error();
         if (!source.damage().empty()) note(Severity::DataLoss, "damaged_file", source.damage());
         if (!read->listEnded) {
@@ -310,9 +308,9 @@ class ChromeImporter {
 
 }  // namespace
 
-base::Result<void> importChrome(ByteSource& source, unsigned threads,
+base::Result<void> importChrome(ByteSource& source, DecoderPool& pool,
                                 trace::TraceBuilder& builder) {
-    return ChromeImporter(builder).run(source, threads);
+    return ChromeImporter(builder).run(source, pool);
 }
 
 }  // namespace pleat::importers

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "importers/byte_source.h"
+#include "importers/event_stream.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::importers {
@@ -15,7 +16,7 @@ namespace pleat::importers {
 // in others every process is one, or every "PP rank …, TP rank …" where threads are named so
 // (ndtimeline). Whatever was repaired, dropped or guessed is a diagnostic of the builder. Input
 // error where there is nothing to read.
-[[nodiscard]] base::Result<void> importChrome(ByteSource& source, unsigned threads,
+[[nodiscard]] base::Result<void> importChrome(ByteSource& source, DecoderPool& pool,
                                               trace::TraceBuilder& builder);
 
 }  // namespace pleat::importers

@@ -43,6 +43,7 @@ void EventBatch::clear() {
     texts.clear();
     categories.clear();
     traits.clear();
+    m_nameTraits.clear();
     launchArrows = 0;
     argumentText.clear();
     diagnostics = {};
@@ -55,6 +56,14 @@ std::uint32_t EventBatch::internCategory(std::string_view category) {
     const std::uint32_t number = categories.intern(category, guess);
     if (number == traits.size()) traits.emplace_back(category);
     return number;
+}
+
+NameTraits EventBatch::traitsOfName(std::uint32_t name) {
+    if (name == kNoText) return {};
+    if (name >= m_nameTraits.size()) m_nameTraits.resize(texts.size());
+    std::optional<NameTraits>& known = m_nameTraits[name];
+    if (!known) known = NameTraits(texts.text(name));
+    return *known;
 }
 
 }  // namespace pleat::importers

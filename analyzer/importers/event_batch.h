@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,10 @@ struct EventBatch {
 
     void clear();
     std::uint32_t internCategory(std::string_view category);
+    NameTraits traitsOfName(std::uint32_t name);  // in `texts`
+
+  private:
+    std::vector<std::optional<NameTraits>> m_nameTraits;  // of those asked for
 };
 
 }  // namespace pleat::importers

@@ -119,7 +119,8 @@ void keepArguments(const Read& read, EventBatch& batch, ChromeEvent& event) {
         event.category == kNoText ? CategoryTraits() : batch.traits[event.category];
     event.correlation = correlationOf(traits, read.arguments);
     const std::size_t before = batch.argumentText.size();
-    if (!appendKeptArguments(event.phase, traits, read.name, read.arguments, batch.argumentText)) {
+    if (!appendKeptArguments(event.phase, traits, batch.traitsOfName(event.name), read.arguments,
+                             batch.argumentText)) {
         batch.diagnostics.add(Severity::DataLoss, "arguments_dropped",
                               fmt::format("\"{}\": more than {} bytes of arguments", read.name,
                                           kMaximumArgumentBytes));

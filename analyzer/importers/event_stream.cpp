@@ -105,7 +105,7 @@ struct Piece {
     EventBatch batch;
 };
 
-// Threads that decode pieces.
+// Threads that decode pieces, beside the calling one.
 class Workers {
   public:
     explicit Workers(unsigned threads) {
@@ -121,29 +121,34 @@ class Workers {
         }
         m_added.notify_one();
     }
-    void waitFor(Piece& piece) {
+    // Until `piece` is decoded; decodes with the others meanwhile.
+    void finish(const Piece& piece, EventDecoder& decoder) {
         std::unique_lock lock(m_mutex);
-        m_done.wait(lock, [&] { return piece.decoded; });
+        while (!piece.decoded) {
+            if (m_waiting.empty()) {
+                m_done.wait(lock);
+            } else {
+                decodeOldest(lock, decoder);
+            }
+        }
     }
 
   private:
     void work(const std::stop_token& stop) {
         EventDecoder decoder;
-        for (;;) {
-            Piece* piece = nullptr;
-            {
-                std::unique_lock lock(m_mutex);
-                if (!m_added.wait(lock, stop, [&] { return !m_waiting.empty(); })) return;
-                piece = m_waiting.front();
-                m_waiting.pop_front();
-            }
-            decoder.decode(piece->text, piece->offset, piece->last, piece->batch);
-            {
-                const std::scoped_lock lock(m_mutex);
-                piece->decoded = true;
-            }
+        std::unique_lock lock(m_mutex);
+        while (m_added.wait(lock, stop, [&] { return !m_waiting.empty(); })) {
+            decodeOldest(lock, decoder);
             m_done.notify_one();
         }
+    }
+    void decodeOldest(std::unique_lock<std::mutex>& lock, EventDecoder& decoder) {
+        Piece* const piece = m_waiting.front();
+        m_waiting.pop_front();
+        lock.unlock();
+        decoder.decode(piece->text, piece->offset, piece->last, piece->batch);
+        lock.lock();
+        piece->decoded = true;
     }
 
     std::mutex m_mutex;  // guards m_waiting and Piece::decoded
@@ -152,16 +157,43 @@ class Workers {
     std::vector<std::jthread> m_threads;  // last: they end before what they use does
 };
 
+}  // namespace
+
+struct DecoderPool::State {
+    explicit State(unsigned threads) : threadCount(std::max(threads, 1U)) {}
+
+    std::unique_ptr<Piece> freshPiece() {
+        if (free.empty()) return std::make_unique<Piece>();
+        std::unique_ptr<Piece> piece = std::move(free.back());
+        free.pop_back();
+        return piece;
+    }
+    Workers& running() {
+        if (!workers) workers.emplace(threadCount - 1);
+        return *workers;
+    }
+
+    const unsigned threadCount;
+    EventDecoder decoder;  // for what is decoded on the calling thread
+    std::vector<std::unique_ptr<Piece>> free;
+    std::optional<Workers> workers;  // last: they end before the pieces do
+};
+
+DecoderPool::DecoderPool(unsigned threads) : m_state(std::make_unique<State>(threads)) {}
+DecoderPool::~DecoderPool() = default;
+
+namespace {
+
 class EventReader {
   public:
-    EventReader(ByteSource& source, unsigned threads,
+    EventReader(ByteSource& source, DecoderPool::State& pool,
                 const std::function<void(const EventBatch&)>& use)
-        : m_source(source), m_threadCount(std::max(threads, 1U)), m_use(use) {}
+        : m_source(source), m_pool(pool), m_use(use) {}
 
     base::Result<EventStreamResult> run() && {
         if (auto found = readHead(); !found) return found.error();
         while (!m_result.listEnded && cutPiece()) {
-            while (m_inFlight.size() > 2 * m_threadCount && !m_result.listEnded) takeOldest();
+            while (m_inFlight.size() > 2 * m_pool.threadCount && !m_result.listEnded) takeOldest();
         }
         while (!m_inFlight.empty()) takeOldest();
         while (m_result.listEnded && fill(m_text, kPieceBytes) > 0) {
@@ -207,7 +239,7 @@ class EventReader {
 
     // Reads the next piece and gives it to the workers; false at the end.
     bool cutPiece() {
-        std::unique_ptr<Piece> piece = freshPiece();
+        std::unique_ptr<Piece> piece = m_pool.freshPiece();
         std::string& text = piece->text;
         text = '[';
         text += m_text;
@@ -228,33 +260,25 @@ class EventReader {
         m_offset += text.size() - 1;
         if (piece->last && m_inFlight.empty()) {
             piece->queued = false;
-            m_decoder.decode(piece->text, piece->offset, true, piece->batch);  // a small file
+            m_pool.decoder.decode(piece->text, piece->offset, true, piece->batch);  // a small file
         } else {
             piece->queued = true;
-            if (!m_workers) m_workers.emplace(m_threadCount);
-            m_workers->add(*piece);
+            m_pool.running().add(*piece);
         }
         m_inFlight.push_back(std::move(piece));
         return true;
     }
 
-    std::unique_ptr<Piece> freshPiece() {
-        if (m_free.empty()) return std::make_unique<Piece>();
-        std::unique_ptr<Piece> piece = std::move(m_free.back());
-        m_free.pop_back();
-        return piece;
-    }
-
     void takeOldest() {
         std::unique_ptr<Piece> piece = std::move(m_inFlight.front());
         m_inFlight.pop_front();
-        if (piece->queued) m_workers->waitFor(*piece);
+        if (piece->queued) m_pool.running().finish(*piece, m_pool.decoder);
         if (m_result.listEnded) {
             addToTail(std::string_view(piece->text).substr(1));
         } else {
             take(*piece);
         }
-        m_free.push_back(std::move(piece));
+        m_pool.free.push_back(std::move(piece));
     }
 
     void take(Piece& piece) {
@@ -262,7 +286,7 @@ class EventReader {
             // The cut before this piece lay inside an event.
             piece.text.insert(1, m_leftOver);
             piece.offset -= m_leftOver.size();
-            m_decoder.decode(piece.text, piece.offset, piece.last, piece.batch);
+            m_pool.decoder.decode(piece.text, piece.offset, piece.last, piece.batch);
             m_leftOver.clear();
         }
         m_use(piece.batch);
@@ -281,24 +305,21 @@ class EventReader {
     }
 
     ByteSource& m_source;
-    const unsigned m_threadCount;
+    DecoderPool::State& m_pool;
     const std::function<void(const EventBatch&)>& m_use;
     EventStreamResult m_result;
-    EventDecoder m_decoder;      // for what is decoded on this thread
     std::string m_text;          // read and in no piece yet
     std::uint64_t m_offset = 0;  // of m_text in the unpacked file
     bool m_ended = false;        // the source has no more
     std::string m_leftOver;      // of the last piece taken
     std::deque<std::unique_ptr<Piece>> m_inFlight;
-    std::vector<std::unique_ptr<Piece>> m_free;
-    std::optional<Workers> m_workers;  // last: they end before the pieces do
 };
 
 }  // namespace
 
-base::Result<EventStreamResult> readEvents(ByteSource& source, unsigned threads,
+base::Result<EventStreamResult> readEvents(ByteSource& source, DecoderPool& pool,
                                            const std::function<void(const EventBatch&)>& use) {
-    return EventReader(source, threads, use).run();
+    return EventReader(source, pool.state(), use).run();
 }
 
 }  // namespace pleat::importers

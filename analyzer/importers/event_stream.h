@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -14,6 +15,22 @@
 #include "importers/event_batch.h"
 
 namespace pleat::importers {
+
+// Threads that decode pieces, and the memory of the pieces, for one file after another. The threads
+// start with the first file that has more than one piece.
+class DecoderPool {
+  public:
+    explicit DecoderPool(unsigned threads);
+    ~DecoderPool();
+    DecoderPool(const DecoderPool&) = delete;
+    DecoderPool& operator=(const DecoderPool&) = delete;
+
+    struct State;
+    [[nodiscard]] State& state() { return *m_state; }
+
+  private:
+    std::unique_ptr<State> m_state;
+};
 
 struct EventStreamResult {
     std::string head, tail;  // the file's other members, around the list; at most a few MiB of each
@@ -25,6 +42,6 @@ struct EventStreamResult {
 // events: neither a JSON array nor an object with the key traceEvents; its text says what there is
 // instead.
 [[nodiscard]] base::Result<EventStreamResult> readEvents(
-    ByteSource& source, unsigned threads, const std::function<void(const EventBatch&)>& use);
+    ByteSource& source, DecoderPool& pool, const std::function<void(const EventBatch&)>& use);
 
 }  // namespace pleat::importers

@@ -60,9 +60,8 @@ class Importer {
   public:
     explicit Importer(const ImportOptions& options)
         : m_options(options),
-          m_threads(options.threads != 0
-                        ? options.threads
-                        : std::clamp(std::thread::hardware_concurrency(), 1U, 8U)) {}
+          m_pool(options.threads != 0 ? options.threads
+                                      : std::clamp(std::thread::hardware_concurrency(), 1U, 8U)) {}
 
     base::Result<void> add(const fs::path& file, bool alone) {
         const std::size_t ranksBefore = m_builder.ranks().size();
@@ -80,7 +79,7 @@ class Importer {
 
   private:
     base::Result<void> addEvents(const fs::path& file, ByteSource& source) {
-        const auto read = importChrome(source, m_threads, m_builder);
+        const auto read = importChrome(source, m_pool, m_builder);
         if (!read) {
             const std::string packed = source.damage();
             return refuse(file, packed.empty()
@@ -154,7 +153,7 @@ class Importer {
     }
 
     const ImportOptions& m_options;
-    const unsigned m_threads;
+    DecoderPool m_pool;
     trace::TraceBuilder m_builder;
     std::map<std::int32_t, fs::path> m_fileOfRank;
 };

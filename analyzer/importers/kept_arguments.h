@@ -28,15 +28,23 @@ struct CategoryTraits {
     bool launchArrow = false;  // from a call to its work: correlation ids say that too
 };
 
+// What a name says of its events, likewise.
+struct NameTraits {
+    NameTraits() = default;
+    explicit NameTraits(std::string_view name);
+
+    bool communicationCall = false;    // NCCL's and PyTorch's names of host calls
+    bool communicationKernel = false;  // if a kernel is called so
+};
+
 // "correlation" of a host call or of device work; 0 where there is none, or it does not fit.
 [[nodiscard]] std::uint32_t correlationOf(const CategoryTraits& category,
                                           std::string_view arguments);
 
 // Appends what is kept of `arguments` (a JSON object as written) as one JSON object without line
 // breaks; nothing where nothing is kept. False where they were too large to keep.
-[[nodiscard]] bool appendKeptArguments(char phase, const CategoryTraits& category,
-                                       std::string_view name, std::string_view arguments,
-                                       std::string& kept);
+[[nodiscard]] bool appendKeptArguments(char phase, const CategoryTraits& category, NameTraits name,
+                                       std::string_view arguments, std::string& kept);
 
 // The shared names of categories (trace/categories.h): 2021's "Kernel" is a "kernel".
 [[nodiscard]] std::string_view canonicalCategory(std::string_view category);

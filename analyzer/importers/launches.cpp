@@ -8,6 +8,15 @@
 #include "base/say.h"
 
 namespace pleat::importers {
+namespace {
+
+// Most files have their launches in order.
+template <class Entries>
+void sortNearlySorted(Entries& entries) {
+    if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
+}
+
+}  // namespace
 
 void Launches::removeDuplicates() {
     const auto key = [&](const Entry& entry) {
@@ -48,10 +57,10 @@ void Launches::removeDuplicates() {
 }
 
 void Launches::finish() {
-    std::sort(m_calls.begin(), m_calls.end());
-    std::sort(m_work.begin(), m_work.end());
+    sortNearlySorted(m_calls);
+    sortNearlySorted(m_work);
     removeDuplicates();
-    std::sort(m_work.begin(), m_work.end());
+    sortNearlySorted(m_work);
     auto work = m_work.begin();
     const auto orphan = [&](const Entry& entry) {
         const trace::Event event = m_builder.event(entry.added);
