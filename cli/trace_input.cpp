@@ -77,8 +77,8 @@ base::Result<trace::Trace> onOneClock(trace::Trace imported, const annotate::Rul
         alignment = annotate::alignClocks(*annotated);
         if (!alignment) {
             base::say(
-                "pleat: the files share no collective: how their clocks relate is not known, and "
-                "times of different ranks cannot be compared");
+                "pleat: the files share neither a collective nor messages both ways: how their "
+                "clocks relate is not known, and times of different ranks cannot be compared");
             return annotated;
         }
     }

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
+#include <queue>
 #include <utility>
 
+#include "annotate/clock_fit.h"
 #include "annotate/communication.h"
 
 namespace pleat::annotate {
@@ -15,76 +16,27 @@ namespace {
 
 using trace::RankId;
 
-// How far apart members of one collective end on one clock (measured 1 to 11 us on eight GPUs).
-constexpr double kEndSpreadNs = 12'000;
-// A drift is taken where it explains the ends this much better than an offset alone.
-constexpr double kPlainDrift = 4;
-constexpr std::size_t kFewestForDrift = 6;
-
-// One moment seen by two ranks: their own times of it.
-struct Anchor {
-    double time = 0;        // of the first
-    double difference = 0;  // the second's minus the first's
+// What two ranks' own times say about their clocks.
+struct Evidence {
+    struct Moment {
+        std::int64_t first = 0, second = 0;  // own times of it
+    };
+    struct Message {
+        std::int64_t sent = 0, arrived = 0;
+        bool fromFirst = false;
+    };
+    std::vector<Moment> moments;
+    std::vector<Message> messages;
 };
 
-struct Line {
-    double offset = 0, drift = 0;  // difference = offset + drift * (time - origin)
-    double origin = 0;
-    double worst = 0;  // largest distance of an anchor
-    double root = 0;   // root mean square distance
-    std::size_t anchors = 0;
+// Where `to`'s clock would lie if it were put on the reference's by way of one other rank.
+struct Way {
+    RankId to;
+    ClockCorrection correction;
+    friend bool operator<(const Way& a, const Way& b) {  // the queue's top is the least bound
+        return std::pair(a.correction.bound, a.to) > std::pair(b.correction.bound, b.to);
+    }
 };
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-void measure(Line& line, const std::vector<Anchor>& anchors) {
-    double sum = 0;
-    line.worst = 0;
-    for (const Anchor& anchor : anchors) {
-        const double away =
-            anchor.difference - line.offset - line.drift * (anchor.time - line.origin);
-        line.worst = std::max(line.worst, std::abs(away));
-        sum += away * away;
-    }
-    line.root = std::sqrt(sum / static_cast<double>(anchors.size()));
-}
-
-// The median difference, and a drift where it is plain.
-Line fit(const std::vector<Anchor>& anchors) {
-    Line flat;
-    flat.anchors = anchors.size();
-    std::vector<double> differences, times;
-    for (const Anchor& anchor : anchors) {
-        differences.push_back(anchor.difference);
-        times.push_back(anchor.time);
-    }
-    flat.offset = median(differences);
-    flat.origin = median(times);
-    measure(flat, anchors);
-    if (anchors.size() < kFewestForDrift || flat.root <= kEndSpreadNs / 2) return flat;
-    // Theil-Sen: the median slope stands a few collectives that did not end together.
-    std::vector<double> slopes;
-    for (std::size_t i = 0; i < anchors.size(); ++i) {
-        const std::size_t step = std::max<std::size_t>(1, anchors.size() / 64);
-        for (std::size_t j = i + 1; j < anchors.size(); j += step) {
-            const double span = anchors[j].time - anchors[i].time;
-            if (span != 0) slopes.push_back((anchors[j].difference - anchors[i].difference) / span);
-        }
-    }
-    if (slopes.empty()) return flat;
-    Line sloped = flat;
-    sloped.drift = median(slopes);
-    std::vector<double> rest;
-    for (const Anchor& anchor : anchors)
-        rest.push_back(anchor.difference - sloped.drift * (anchor.time - sloped.origin));
-    sloped.offset = median(rest);
-    measure(sloped, anchors);
-    return sloped.root * kPlainDrift < flat.root ? sloped : flat;
-}
 
 class Aligner {
   public:
@@ -92,12 +44,11 @@ class Aligner {
 
     std::optional<ClockAlignment> run() {
         gather();
-        if (m_anchors.empty()) return std::nullopt;
+        if (m_evidence.empty()) return std::nullopt;
         ClockAlignment alignment;
         alignment.of = base::IdVector<trace::RankTag, ClockCorrection>(m_trace.ranks().size());
         alignment.reference = busiest();
-        spread(alignment);
-        return alignment;
+        return spread(alignment) > 0 ? std::optional(std::move(alignment)) : std::nullopt;
     }
 
   private:
@@ -105,13 +56,21 @@ class Aligner {
         for (const trace::Match& match : m_trace.annotations().matches) {
             if (!match.complete || match.members.size() < 2) continue;
             const trace::Transfer& first = transfer(match.members.front());
-            if (!endsTogether(first.operation, m_trace.name(first.event))) continue;
+            const bool message = first.operation == trace::Operation::Send ||
+                                 first.operation == trace::Operation::Receive;
+            if (!message && !endsTogether(first.operation, m_trace.name(first.event))) continue;
             for (std::size_t i = 1; i < match.members.size(); ++i) {
                 const trace::Transfer& other = transfer(match.members[i]);
                 if (other.rank == first.rank) continue;
-                m_anchors[{first.rank, other.rank}].push_back(
-                    {static_cast<double>(first.span.end.ns),
-                     static_cast<double>(other.span.end.ns - first.span.end.ns)});
+                Evidence& evidence = m_evidence[{first.rank, other.rank}];
+                if (message) {
+                    const bool sends = first.operation == trace::Operation::Send;
+                    const trace::Transfer& sent = sends ? first : other;
+                    const trace::Transfer& arrived = sends ? other : first;
+                    evidence.messages.push_back({sent.span.begin.ns, arrived.span.end.ns, sends});
+                } else {
+                    evidence.moments.push_back({first.span.end.ns, other.span.end.ns});
+                }
             }
         }
     }
@@ -122,61 +81,85 @@ class Aligner {
 
     [[nodiscard]] RankId busiest() const {
         std::map<RankId, std::size_t> anchors;
-        for (const auto& [pair, list] : m_anchors) {
-            anchors[pair.first] += list.size();
-            anchors[pair.second] += list.size();
+        for (const auto& [pair, evidence] : m_evidence) {
+            anchors[pair.first] += evidence.moments.size() + evidence.messages.size();
+            anchors[pair.second] += evidence.moments.size() + evidence.messages.size();
         }
         return std::max_element(anchors.begin(), anchors.end(),
                                 [](const auto& a, const auto& b) { return a.second < b.second; })
             ->first;
     }
 
-    // From the reference along the pairs that share anchors; each step adds its own error.
-    void spread(ClockAlignment& alignment) {
-        std::deque<RankId> reached = {alignment.reference};
+    // From the reference along the pairs that share anchors, each rank by the way of the least
+    // error; each step adds its own. How many ranks were reached.
+    std::size_t spread(ClockAlignment& alignment) {
+        std::priority_queue<Way> ways;
+        std::size_t reached = 0;
         alignment.of[alignment.reference].anchors = 1;
-        while (!reached.empty()) {
-            const RankId from = reached.front();
-            reached.pop_front();
-            for (const auto& [pair, anchors] : m_anchors) {
-                const bool forward = pair.first == from;
-                const RankId to = forward ? pair.second : pair.first;
-                if ((!forward && pair.second != from) || alignment.of[to].anchors > 0) continue;
-                correct(alignment, from, to, anchors, forward);
-                reached.push_back(to);
-            }
+        addWays(alignment, alignment.reference, ways);
+        while (!ways.empty()) {
+            const Way way = ways.top();
+            ways.pop();
+            if (alignment.of[way.to].anchors > 0) continue;
+            alignment.of[way.to] = way.correction;
+            ++reached;
+            addWays(alignment, way.to, ways);
+        }
+        return reached;
+    }
+
+    void addWays(const ClockAlignment& alignment, RankId from,
+                 std::priority_queue<Way>& ways) const {
+        for (const auto& [pair, evidence] : m_evidence) {
+            const bool forward = pair.first == from;
+            const RankId to = forward ? pair.second : pair.first;
+            if ((!forward && pair.second != from) || alignment.of[to].anchors > 0) continue;
+            const auto corrected = [&](std::int64_t time) {
+                return static_cast<double>(alignment.corrected(from, {time}).ns);
+            };
+            const std::optional<ClockLine> line = evidence.moments.empty()
+                                                      ? lineOfMessages(evidence, forward, corrected)
+                                                      : lineOfMoments(evidence, forward, corrected);
+            if (!line) continue;
+            ClockCorrection correction;
+            correction.offset = {static_cast<std::int64_t>(std::llround(line->offset))};
+            correction.drift = line->drift;
+            correction.origin = {static_cast<std::int64_t>(line->origin)};
+            correction.anchors = line->anchors;
+            correction.byMessages = evidence.moments.empty();
+            correction.bound = alignment.of[from].bound +
+                               base::Duration{static_cast<std::int64_t>(std::ceil(line->worst))};
+            ways.push({to, correction});
         }
     }
 
-    void correct(ClockAlignment& alignment, RankId from, RankId to,
-                 const std::vector<Anchor>& anchors, bool forward) {
-        // Differences of `to`'s own times to the corrected times of `from`, by `to`'s own time.
-        std::vector<Anchor> seen;
-        for (const Anchor& anchor : anchors) {
-            const double first = anchor.time, second = anchor.time + anchor.difference;
-            const double own = forward ? second : first;
-            const auto other = static_cast<std::int64_t>(forward ? first : second);
-            const double corrected = static_cast<double>(alignment.corrected(from, {other}).ns);
-            seen.push_back({own, corrected - own});
+    // `corrected` puts times of the rank that is already related on the reference's clock.
+    template <class Corrected>
+    static std::optional<ClockLine> lineOfMoments(const Evidence& evidence, bool forward,
+                                                  Corrected corrected) {
+        std::vector<ClockAnchor> anchors;
+        for (const Evidence::Moment& moment : evidence.moments) {
+            const auto own = static_cast<double>(forward ? moment.second : moment.first);
+            anchors.push_back({own, corrected(forward ? moment.first : moment.second) - own});
         }
-        Line line = fit(seen);
-        if (line.drift == 0 && std::abs(line.offset) <= kEndSpreadNs) {
-            // Within what ends differ by on one clock: nothing to correct.
-            line.worst += std::abs(line.offset);
-            line.offset = 0;
+        return fitMoments(anchors);
+    }
+
+    template <class Corrected>
+    static std::optional<ClockLine> lineOfMessages(const Evidence& evidence, bool forward,
+                                                   Corrected corrected) {
+        std::vector<ClockLimit> limits;
+        for (const Evidence::Message& message : evidence.messages) {
+            const bool toOwn = message.fromFirst == forward;
+            const auto own = static_cast<double>(toOwn ? message.arrived : message.sent);
+            const double other = corrected(toOwn ? message.sent : message.arrived);
+            limits.push_back({own, other - own, toOwn});
         }
-        ClockCorrection& correction = alignment.of[to];
-        correction.offset = {static_cast<std::int64_t>(std::llround(line.offset))};
-        correction.drift = line.drift;
-        correction.origin = {static_cast<std::int64_t>(line.origin)};
-        correction.anchors = line.anchors;
-        correction.bound =
-            alignment.of[from].bound + base::Duration{static_cast<std::int64_t>(
-                                           std::ceil(std::max(line.worst, kEndSpreadNs)))};
+        return fitMessages(limits);
     }
 
     const trace::Trace& m_trace;
-    std::map<std::pair<RankId, RankId>, std::vector<Anchor>> m_anchors;
+    std::map<std::pair<RankId, RankId>, Evidence> m_evidence;
 };
 
 std::string microseconds(base::Duration time) {
@@ -192,7 +175,8 @@ void report(const trace::Trace& trace, const ClockAlignment& alignment,
         if (correction.anchors == 0) {
             if (trace.ranks()[id].number < 0) continue;
             diagnostics.add(base::Severity::Error, "clock_unknown",
-                            fmt::format("rank {} shares no collective with the others: how its "
+                            fmt::format("rank {} shares neither a collective nor messages both "
+                                        "ways with the others: how its "
                                         "clock relates to theirs is not known",
                                         trace.ranks()[id].number));
             continue;
@@ -201,13 +185,12 @@ void report(const trace::Trace& trace, const ClockAlignment& alignment,
         if (correction.offset.ns == 0 && correction.drift == 0) continue;
         diagnostics.add(
             base::Severity::Info, "clock_corrected",
-            fmt::format("rank {}'s clock was put on rank {}'s: {}{}, from {} collectives",
-                        trace.ranks()[id].number, trace.ranks()[alignment.reference].number,
-                        microseconds(correction.offset),
-                        correction.drift == 0
-                            ? std::string()
-                            : fmt::format(" and {:.1f} ppm", correction.drift * 1e6),
-                        correction.anchors));
+            fmt::format(
+                "rank {}'s clock was put on rank {}'s: {}{}, from {} {}", trace.ranks()[id].number,
+                trace.ranks()[alignment.reference].number, microseconds(correction.offset),
+                correction.drift == 0 ? std::string()
+                                      : fmt::format(" and {:.1f} ppm", correction.drift * 1e6),
+                correction.anchors, correction.byMessages ? "messages" : "collectives"));
     }
     diagnostics.add(
         base::Severity::Info, "clock_bound",

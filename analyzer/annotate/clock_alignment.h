@@ -1,8 +1,9 @@
 // How far the clocks of ranks that were recorded apart lie from one another, from the communication
 // they share: the members of a symmetric collective (all-reduce, all-gather, reduce-scatter,
 // all-to-all, but not trees and not broadcasts) all end within microseconds of one another.
-// Messages of known direction bound it where there is no collective: none arrives before it is
-// sent. Pure.
+// Where two ranks share none, messages both ways bound it: none arrives before it is sent. Each
+// rank is related to the reference along the ranks that leave the least error (Dijkstra over the
+// bounds). Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +22,9 @@ struct ClockCorrection {
     base::Duration offset;
     double drift = 0;  // ns per ns; only where it is plain
     base::TraceTime origin;
-    base::Duration bound;  // how wrong a corrected time may be, against the reference's
-    std::size_t anchors =
-        0;  // collectives (or pairs of messages) it rests on; 0: nothing relates them
+    base::Duration bound;     // how wrong a corrected time may be, against the reference's
+    std::size_t anchors = 0;  // collectives or messages it rests on; 0: nothing relates them
+    bool byMessages = false;
 };
 
 struct ClockAlignment {
