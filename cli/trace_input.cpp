@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "annotate/annotate.h"
-#include "annotate/clock_alignment.h"
 #include "annotate/rules.h"
 #include "base/say.h"
 #include "cli/text_file.h"
@@ -68,24 +67,6 @@ base::Result<trace::Trace> openRecording(const fs::path& file, const TraceInput&
     return annotate::annotate(loaded->trace, *rules);
 }
 
-// Files of one run were often written by machines whose clocks differ.
-base::Result<trace::Trace> onOneClock(trace::Trace imported, const annotate::Rules& rules) {
-    std::optional<annotate::ClockAlignment> alignment;
-    {
-        base::Result<trace::Trace> annotated = annotate::annotate(imported, rules);
-        if (!annotated) return annotated;
-        alignment = annotate::alignClocks(*annotated);
-        if (!alignment) {
-            base::say(
-                "pleat: the files share neither a collective nor messages both ways: how their "
-                "clocks relate is not known, and times of different ranks cannot be compared");
-            return annotated;
-        }
-    }
-    return annotate::annotate(annotate::withCorrectedClocks(std::move(imported), *alignment),
-                              rules);
-}
-
 }  // namespace
 
 std::string TraceInput::name() const {
@@ -137,7 +118,7 @@ base::Result<trace::Trace> openTrace(const TraceInput& input) {
     if (!rules) return rules.error();
     base::Result<trace::Trace> imported = importers::importTraces(*files, *options);
     if (!imported) return imported.error();
-    return files->size() > 1 ? onOneClock(std::move(*imported), *rules)
+    return files->size() > 1 ? annotate::annotateOnOneClock(std::move(*imported), *rules)
                              : annotate::annotate(*imported, *rules);
 }
 

@@ -1,7 +1,9 @@
 #include "annotate/annotate.h"
 
+#include <optional>
 #include <utility>
 
+#include "annotate/clock_alignment.h"
 #include "annotate/fill_gaps.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
@@ -24,6 +26,23 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     diagnostics.add(draft.diagnostics);
     return trace::Trace(events.sharedColumns(), std::move(draft.ranks), events.lanes(),
                         std::move(draft.found), std::move(diagnostics));
+}
+
+base::Result<trace::Trace> annotateOnOneClock(trace::Trace events, const Rules& rules) {
+    std::optional<ClockAlignment> alignment;
+    base::Diagnostics said;
+    {
+        base::Result<trace::Trace> annotated = annotate(events, rules);
+        if (!annotated) return annotated;
+        alignment = alignClocks(*annotated);
+        said = saidOfClocks(*annotated, alignment);
+        if (!alignment || !alignment->corrects())
+            return std::move(*annotated).withDiagnostics(said);
+    }
+    base::Result<trace::Trace> aligned =
+        annotate(withCorrectedClocks(std::move(events), *alignment), rules);
+    if (!aligned) return aligned;
+    return std::move(*aligned).withDiagnostics(said);
 }
 
 }  // namespace pleat::annotate

@@ -15,4 +15,10 @@ namespace pleat::annotate {
 [[nodiscard]] base::Result<trace::Trace> annotate(const trace::Trace& events,
                                                   const Rules& rules = {});
 
+// The same for events of several files, which may have been recorded by machines whose clocks
+// differ: times are put on one clock first, as far as they can be (clock_alignment.h); no other
+// trace may share the events.
+[[nodiscard]] base::Result<trace::Trace> annotateOnOneClock(trace::Trace events,
+                                                            const Rules& rules = {});
+
 }  // namespace pleat::annotate

@@ -166,8 +166,19 @@ std::string microseconds(base::Duration time) {
     return fmt::format("{:.1f} us", static_cast<double>(time.ns) / 1'000);
 }
 
-void report(const trace::Trace& trace, const ClockAlignment& alignment,
-            base::Diagnostics& diagnostics) {
+}  // namespace
+
+base::Diagnostics saidOfClocks(const trace::Trace& trace,
+                               const std::optional<ClockAlignment>& related) {
+    base::Diagnostics diagnostics;
+    if (!related) {
+        diagnostics.add(base::Severity::Error, "clock_unknown",
+                        "the files share neither a collective nor messages both ways: how their "
+                        "clocks relate is not known, and times of different ranks cannot be "
+                        "compared");
+        return diagnostics;
+    }
+    const ClockAlignment& alignment = *related;
     base::Duration worst;
     for (std::size_t i = 0; i < alignment.of.size(); ++i) {
         const RankId id = RankId::at(i);
@@ -195,9 +206,14 @@ void report(const trace::Trace& trace, const ClockAlignment& alignment,
     diagnostics.add(
         base::Severity::Info, "clock_bound",
         fmt::format("times of different ranks compare to within {}", microseconds(worst)));
+    return diagnostics;
 }
 
-}  // namespace
+bool ClockAlignment::corrects() const {
+    return std::any_of(of.begin(), of.end(), [](const ClockCorrection& correction) {
+        return correction.offset.ns != 0 || correction.drift != 0;
+    });
+}
 
 base::TraceTime ClockAlignment::corrected(RankId rank, base::TraceTime time) const {
     const ClockCorrection& correction = of[rank];
@@ -211,7 +227,6 @@ std::optional<ClockAlignment> alignClocks(const trace::Trace& annotated) {
 
 trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment) {
     base::Diagnostics diagnostics = trace.diagnostics();
-    report(trace, alignment, diagnostics);
     return trace::retimed(
         std::move(trace),
         [&](RankId rank, base::TraceTime time) { return alignment.corrected(rank, time); },

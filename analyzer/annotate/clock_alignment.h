@@ -30,15 +30,20 @@ struct ClockCorrection {
 struct ClockAlignment {
     trace::RankId reference;  // whose clock the others are put on
     base::IdVector<trace::RankTag, ClockCorrection> of;
+    [[nodiscard]] bool corrects() const;  // false where all clocks are right as they are
     [[nodiscard]] base::TraceTime corrected(trace::RankId rank, base::TraceTime time) const;
 };
 
-// Needs matches. Nothing where fewer than two ranks take part in any.
+// Needs matches. Nothing where no two ranks are related by any.
 [[nodiscard]] std::optional<ClockAlignment> alignClocks(const trace::Trace& annotated);
 
+// For whom times were corrected by how much ("clock_corrected"), whose clock could not be related
+// ("clock_unknown"), and how well times compare now ("clock_bound").
+[[nodiscard]] base::Diagnostics saidOfClocks(const trace::Trace& trace,
+                                             const std::optional<ClockAlignment>& alignment);
+
 // The same events, with their ranks' times corrected, without annotations; no other trace may share
-// them. Its diagnostics say for whom by how much ("clock_corrected"), whose clock could not be
-// related ("clock_unknown"), and how well times compare now ("clock_bound").
+// them.
 [[nodiscard]] trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment);
 
 }  // namespace pleat::annotate

@@ -1,6 +1,5 @@
 // What profilers write about a communication between devices: names of kernels and annotations,
-// NCCL's arguments as PyTorch records them, descriptions of process groups. Sources:
-// docs/formats.md.
+// NCCL's arguments as PyTorch records them, descriptions of process groups as Megatron writes them.
 #pragma once
 
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "annotate/order_shift.h"
 #include "base/say.h"
 
 namespace pleat::annotate {
@@ -82,8 +83,10 @@ class Matcher {
         // The stage that receives; with the microbatch it keeps one lost message from shifting all
         // that follow.
         std::int64_t target = -1;
+        const std::int64_t group =
+            transfer.group.valid() ? static_cast<std::int64_t>(transfer.group.index()) : -1;
         if (direction != 0) target = transfer.stage + (sends ? (direction == 1 ? 1 : -1) : 0);
-        return {-1, transfer.microbatch, from, to, direction, target};
+        return {group, transfer.microbatch, from, to, direction, target};
     }
 
     // Collectives of a stage: the n-th on each rank that holds the stage in a replica.
@@ -120,14 +123,32 @@ class Matcher {
 
     void pairMessages(std::vector<Part>& parts, bool byOrder) {
         forEachKey(parts, [&](auto first, auto last) {
-            auto receive =
+            const auto firstReceive =
                 std::find_if(first, last, [](const Part& part) { return part.receives; });
-            const auto firstReceive = receive;
+            auto receive = firstReceive;
+            // A microbatch says which is which; where there is none, one end may have been recorded
+            // from a later message on.
+            if (byOrder && m_transfers[first->id].microbatch < 0) {
+                const std::ptrdiff_t shift = shiftOfReceives(first, firstReceive, last);
+                first += std::max<std::ptrdiff_t>(shift, 0);
+                receive -= std::min<std::ptrdiff_t>(shift, 0);
+            }
             for (auto send = first; send != firstReceive && receive != last; ++send, ++receive) {
                 m_found.push_back({{send->id, receive->id}, {}, {}, true});
                 if (byOrder) noteOrder(send->id);
             }
         });
+    }
+
+    template <class Iterator>
+    std::ptrdiff_t shiftOfReceives(Iterator sends, Iterator receives, Iterator last) const {
+        const auto partsOf = [&](Iterator from, Iterator to) {
+            std::vector<OrderedPart> parts;
+            for (; from != to; ++from) parts.push_back({0, m_transfers[from->id].span.end.ns});
+            return parts;
+        };
+        const auto shift = findShift(partsOf(sends, receives), partsOf(receives, last));
+        return shift ? shift->shift : 0;
     }
 
     void gatherCollectives(std::vector<Part>& parts, bool byOrder) {
@@ -175,10 +196,15 @@ class Matcher {
             const trace::MatchId id = m_draft.found.matches.push(match);
             for (const TransferId member : match.members) m_transfers[member].match = id;
         }
+        const bool alone =
+            std::count_if(m_draft.ranks.begin(), m_draft.ranks.end(),
+                          [](const trace::Rank& rank) { return rank.number >= 0; }) == 1;
         for (std::size_t i = 0; i < m_transfers.size(); ++i) {
             if (m_transfers[TransferId::at(i)].match.valid()) continue;
-            m_draft.diagnostics.add(Severity::DataLoss, "unmatched_transfer",
-                                    describe(TransferId::at(i)) + " has no partner");
+            m_draft.diagnostics.add(
+                alone ? Severity::Info : Severity::DataLoss, "unmatched_transfer",
+                describe(TransferId::at(i)) +
+                    (alone ? " has no partner, for only one rank was given" : " has no partner"));
         }
     }
 

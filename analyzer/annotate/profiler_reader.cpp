@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "annotate/communication.h"
+#include "annotate/order_numbers.h"
 #include "base/say.h"
 #include "trace/categories.h"
 
@@ -51,7 +52,7 @@ class ProfilerReader {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
         checkDurations();
         for (const EventId kernel : m_kernels) addTransfer(kernel);
-        guessCommunicators();
+        numberCollectives();
         addTasks();
         m_groups.finish();
     }
@@ -221,6 +222,7 @@ class ProfilerReader {
         m_draft.found.transfers.push(transfer);
     }
 
+    // A message's number counts those of its own process, whatever their ends: it is not shared.
     void joinGroup(trace::Transfer& transfer, const Communication& said) {
         if (said.group.empty() && said.communicator.empty()) return;
         const std::string name = !said.communicator.empty()
@@ -228,50 +230,35 @@ class ProfilerReader {
                                      : fmt::format("{}|{}|{}", said.group, said.description,
                                                    fmt::join(said.groupRanks, ","));
         transfer.group = m_groups.join(name, transfer.dimension, said.groupSize, transfer.rank);
-        transfer.sequence =
-            said.sequence >= 0 ? said.sequence : m_order[{transfer.rank, transfer.group}]++;
+        if (transfer.peer < 0) transfer.sequence = said.sequence;
     }
 
-    // Collectives that say no communicator: one of all ranks, if their orders agree.
-    void guessCommunicators() {
-        auto& transfers = m_draft.found.transfers;
-        std::map<RankId, std::vector<trace::TransferId>> ofRank;
+    // Collectives that carry no number are counted, group by group; those that do not say their
+    // communicator either are taken as of one of all ranks.
+    void numberCollectives() {
+        std::map<trace::GroupId, CollectivesOfRanks> byGroup;
+        const auto& transfers = m_draft.found.transfers;
         for (std::size_t i = 0; i < transfers.size(); ++i) {
             const auto id = trace::TransferId::at(i);
             const trace::Transfer& transfer = transfers[id];
             const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
-            if (!transfer.group.valid() && fromKernel && transfer.peer < 0)
-                ofRank[transfer.rank].push_back(id);
+            if (fromKernel && transfer.peer < 0 && transfer.sequence < 0)
+                byGroup[transfer.group][transfer.rank].push_back(id);
         }
-        if (ofRank.size() < 2) return;  // one rank alone has nobody to be matched with
-        for (auto& [rank, list] : ofRank) {
-            std::sort(list.begin(), list.end(), [&](trace::TransferId a, trace::TransferId b) {
-                return transfers[a].span.begin < transfers[b].span.begin;
-            });
+        for (auto& [group, ofRanks] : byGroup) {
+            if (ofRanks.size() < 2) {  // one rank alone has nobody to be matched with
+                if (group.valid()) (void)numberByOrder(m_draft, ofRanks);
+            } else if (numberByOrder(m_draft, ofRanks) && !group.valid()) {
+                joinGuessed(ofRanks);
+            }
         }
-        const auto sameOperations = [&](const auto& a, const auto& b) {
-            return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                              [&](trace::TransferId x, trace::TransferId y) {
-                                  return transfers[x].operation == transfers[y].operation;
-                              });
-        };
-        const auto& first = ofRank.begin()->second;
-        for (const auto& [rank, list] : ofRank) {
-            if (sameOperations(first, list)) continue;
-            m_draft.diagnostics.add(
-                Severity::DataLoss, "collectives_differ",
-                fmt::format("rank {} ran other collectives than rank {}, or in another order, and "
-                            "they do not say their communicator; they are not matched",
-                            m_draft.ranks[rank].number,
-                            m_draft.ranks[ofRank.begin()->first].number),
-                static_cast<std::int64_t>(list.size()));
-            return;
-        }
-        for (const auto& [rank, list] : ofRank) {
-            for (std::size_t i = 0; i < list.size(); ++i) {
-                trace::Transfer& transfer = transfers[list[i]];
-                transfer.group = m_groups.join("every rank", trace::Dimension::Other, 0, rank);
-                transfer.sequence = static_cast<std::int64_t>(i);
+    }
+
+    void joinGuessed(const CollectivesOfRanks& ofRanks) {
+        for (const auto& [rank, list] : ofRanks) {
+            for (const trace::TransferId id : list) {
+                m_draft.found.transfers[id].group =
+                    m_groups.join("every rank", trace::Dimension::Other, 0, rank);
             }
             m_draft.diagnostics.add(
                 Severity::Info, "communicator_guessed",
@@ -286,7 +273,6 @@ class ProfilerReader {
     std::vector<EventId> m_kernels, m_hostActions, m_deviceActions;
     std::unordered_map<trace::LaneId, std::vector<EventId>> m_hostCalls;  // ascending by start
     std::set<std::pair<RankId, std::int32_t>> m_steps;
-    std::map<std::pair<RankId, trace::GroupId>, std::int64_t> m_order;
 };
 
 }  // namespace

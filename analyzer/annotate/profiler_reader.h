@@ -7,11 +7,8 @@
 
 namespace pleat::annotate {
 
-// Adds to the draft. A collective that does not say its communicator is taken as of all ranks and
-// counted per rank
-// ("communicator_guessed"), if all ranks ran the same operations in the same order; else it stays
-// without a group
-// ("collectives_differ").
+// Adds to the draft. A collective that does not say its communicator is taken as of all ranks
+// ("communicator_guessed"), and one without a number is counted (order_numbers.h).
 void readProfiler(Draft& draft);
 
 }  // namespace pleat::annotate

@@ -115,6 +115,12 @@ class ChromeImporter {
                         fmt::format("\"{}\" at {} ns has no duration that can be read; left out",
                                     text(event.name), event.startNs));
         }
+        if (traits.unknownAccelerator) {
+            note(Severity::DataLoss, "unknown_accelerator",
+                 fmt::format("\"{}\" is of category {}, work of a device that is not known here; "
+                             "shown, but not counted as device work",
+                             text(event.name), category(event)));
+        }
         const LaneId lane = laneOf(event, onDevice);
         const std::size_t added = m_builder.eventCount();
         m_builder.addEvent({lane, global(event.name), categoryId(event), trace::EventKind::Range,

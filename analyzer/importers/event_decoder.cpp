@@ -119,11 +119,19 @@ void keepArguments(const Read& read, EventBatch& batch, ChromeEvent& event) {
         event.category == kNoText ? CategoryTraits() : batch.traits[event.category];
     event.correlation = correlationOf(traits, read.arguments);
     const std::size_t before = batch.argumentText.size();
-    if (!appendKeptArguments(event.phase, traits, batch.traitsOfName(event.name), read.arguments,
-                             batch.argumentText)) {
+    const KeptArguments kept = appendKeptArguments(
+        event.phase, traits, batch.traitsOfName(event.name), read.arguments, batch.argumentText);
+    if (kept.tooLarge) {
         batch.diagnostics.add(Severity::DataLoss, "arguments_dropped",
                               fmt::format("\"{}\": more than {} bytes of arguments", read.name,
                                           kMaximumArgumentBytes));
+    }
+    if (kept.quotedWords > 0) {
+        batch.diagnostics.add(Severity::Info, "unquoted_word",
+                              fmt::format("\"{}\": its arguments hold words that JSON does not "
+                                          "have; kept as texts",
+                                          read.name),
+                              static_cast<std::int64_t>(kept.quotedWords));
     }
     event.arguments = static_cast<std::uint32_t>(before);
     event.argumentBytes = static_cast<std::uint32_t>(batch.argumentText.size() - before);
@@ -288,11 +296,15 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
         const bool mayBeCut = next == kNowhere || piece.size() - at < kMayBeCut;
         if (end == kNowhere && !last && mayBeCut) return;
         const bool cut = next == kNowhere && end == kNowhere;
+        const std::string_view lost = piece.substr(at, next == kNowhere ? next : next - at);
         batch.diagnostics.add(
             Severity::DataLoss, cut ? "truncated" : "damaged_event",
             cut ? fmt::format("the file ends within the event at byte {}", offset + at)
-                : fmt::format("the event at byte {} is no JSON; reading went on at the next",
-                              offset + at));
+                : fmt::format("the event at byte {} is no JSON{}; reading went on at the next",
+                              offset + at,
+                              lost.find('}') == kNowhere
+                                  ? ", another begins within it (two programs writing one file?)"
+                                  : ""));
         at = next != kNowhere ? next : end != kNowhere ? end : piece.size();
     }
 }

@@ -52,6 +52,9 @@ std::size_t placeOf(std::string_view text, std::string_view part, std::size_t fr
                : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
+// How PyTorch begins the names of categories of other makers' devices.
+constexpr std::array<std::string_view, 4> kAccelerators = {"mtia_", "xpu_", "hpu_", "privateuse1_"};
+
 // The number behind a key; nothing where it is missing or no such number.
 bool numberAfter(std::string_view arguments, std::string_view key, std::uint64_t& number) {
     for (std::size_t found = placeOf(arguments, key, 0); found != kNowhere;
@@ -71,16 +74,59 @@ bool numberAfter(std::string_view arguments, std::string_view key, std::uint64_t
     return false;
 }
 
-// Copies JSON without the line breaks and indentation between its tokens.
-void appendCompact(std::string_view json, std::string& out) {
-    bool inString = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (c == '"') inString = !inString;
-        if (!inString && (c == '\n' || c == '\r' || c == '\t' || c == ' ')) continue;
-        out += c;
-        if (c == '\\' && i + 1 < json.size()) out += json[++i];
+bool isSpaceOrMark(char c) {
+    return c == '\n' || c == '\r' || c == '\t' || c == ' ' || c == ',' || c == ':' || c == '{' ||
+           c == '}' || c == '[' || c == ']' || c == '"';
+}
+
+// A number as JSON writes it, or true, false, null.
+bool isScalar(std::string_view token) {
+    if (token == "true" || token == "false" || token == "null") return true;
+    std::size_t at = token.starts_with('-') ? 1 : 0;
+    const auto digits = [&] {
+        const std::size_t first = at;
+        while (at < token.size() && token[at] >= '0' && token[at] <= '9') ++at;
+        return at > first;
+    };
+    const std::size_t whole = at;
+    if (!digits() || (token[whole] == '0' && at > whole + 1)) return false;
+    if (at < token.size() && token[at] == '.' && (++at, !digits())) return false;
+    if (at < token.size() && (token[at] == 'e' || token[at] == 'E')) {
+        ++at;
+        if (at < token.size() && (token[at] == '+' || token[at] == '-')) ++at;
+        if (!digits()) return false;
     }
+    return at == token.size();
+}
+
+// Copies JSON without the line breaks and indentation between its tokens; puts quotes around words
+// that are none of JSON's (0x7f40, ncclFloat32, NaN) and returns how many there were.
+std::size_t appendCompact(std::string_view json, std::string& out) {
+    std::size_t quoted = 0;
+    for (std::size_t at = 0; at < json.size();) {
+        const char c = json[at];
+        std::size_t end = at + 1;
+        if (c == '"') {
+            while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+            end = std::min(end + 1, json.size());
+            out += json.substr(at, end - at);
+        } else if (!isSpaceOrMark(c)) {
+            while (end < json.size() && !isSpaceOrMark(json[end])) ++end;
+            const std::string_view token = json.substr(at, end - at);
+            if (isScalar(token)) {
+                out += token;
+            } else {
+                out += '"';
+                out += token;
+                out += '"';
+                ++quoted;
+            }
+        } else if (c != '\n' && c != '\r' && c != '\t' && c != ' ') {
+            out += c;
+        }
+        at = end;
+    }
+    return quoted;
 }
 
 bool mayDescribeCommunication(const CategoryTraits& category, NameTraits name) {
@@ -111,6 +157,9 @@ CategoryTraits::CategoryTraits(std::string_view category) {
     copy = name == categories::kCopy;
     call = name == categories::kRuntimeCall || name == categories::kDriverCall;
     annotation = name == categories::kAnnotation || name == "collective_comm";
+    unknownAccelerator =
+        !profiler && std::any_of(kAccelerators.begin(), kAccelerators.end(),
+                                 [&](std::string_view maker) { return name.starts_with(maker); });
     launchArrow = name == "ac2g" || name == "async_cpu_to_gpu";
 }
 
@@ -125,23 +174,23 @@ std::uint32_t correlationOf(const CategoryTraits& category, std::string_view arg
     return found && std::in_range<std::uint32_t>(number) ? static_cast<std::uint32_t>(number) : 0;
 }
 
-bool appendKeptArguments(char phase, const CategoryTraits& category, NameTraits name,
-                         std::string_view arguments, std::string& kept) {
+KeptArguments appendKeptArguments(char phase, const CategoryTraits& category, NameTraits name,
+                                  std::string_view arguments, std::string& kept) {
     const bool known = phase != 'M' && category.profiler;
     if (known && category.copy) {
         std::uint64_t bytes = 0;
         if (numberAfter(arguments, "bytes", bytes))
             kept += "{\"bytes\":" + std::to_string(bytes) + "}";
-        return true;
+        return {};
     }
-    if (known && !mayDescribeCommunication(category, name)) return true;
-    if (arguments.size() <= 2) return true;
-    if (arguments.size() > 4 * kMaximumArgumentBytes) return false;
+    if (known && !mayDescribeCommunication(category, name)) return {};
+    if (arguments.size() <= 2) return {};
+    if (arguments.size() > 4 * kMaximumArgumentBytes) return {.tooLarge = true};
     const std::size_t before = kept.size();
-    appendCompact(arguments, kept);
-    if (kept.size() - before <= kMaximumArgumentBytes) return true;
+    const std::size_t quoted = appendCompact(arguments, kept);
+    if (kept.size() - before <= kMaximumArgumentBytes) return {.quotedWords = quoted};
     kept.resize(before);
-    return false;
+    return {.tooLarge = true};
 }
 
 }  // namespace pleat::importers

@@ -23,9 +23,10 @@ struct CategoryTraits {
     bool onDevice = false;    // device work or waiting: such an event lies on a device stream
     bool deviceWork = false;  // the stream works while it lasts
     bool kernel = false, copy = false;
-    bool call = false;         // of a runtime or a driver
-    bool annotation = false;   // may describe communication, whatever its name
-    bool launchArrow = false;  // from a call to its work: correlation ids say that too
+    bool call = false;                // of a runtime or a driver
+    bool annotation = false;          // may describe communication, whatever its name
+    bool unknownAccelerator = false;  // of a device whose categories of work we do not know
+    bool launchArrow = false;         // from a call to its work: correlation ids say that too
 };
 
 // What a name says of its events, likewise.
@@ -41,10 +42,16 @@ struct NameTraits {
 [[nodiscard]] std::uint32_t correlationOf(const CategoryTraits& category,
                                           std::string_view arguments);
 
+struct KeptArguments {
+    bool tooLarge = false;        // nothing was kept, for that reason
+    std::size_t quotedWords = 0;  // values that JSON does not have (0x7f40, NaN), kept as strings
+};
+
 // Appends what is kept of `arguments` (a JSON object as written) as one JSON object without line
-// breaks; nothing where nothing is kept. False where they were too large to keep.
-[[nodiscard]] bool appendKeptArguments(char phase, const CategoryTraits& category, NameTraits name,
-                                       std::string_view arguments, std::string& kept);
+// breaks; nothing where nothing is kept.
+[[nodiscard]] KeptArguments appendKeptArguments(char phase, const CategoryTraits& category,
+                                                NameTraits name, std::string_view arguments,
+                                                std::string& kept);
 
 // The shared names of categories (trace/categories.h): 2021's "Kernel" is a "kernel".
 [[nodiscard]] std::string_view canonicalCategory(std::string_view category);

@@ -75,8 +75,12 @@ void Launches::finish() {
         const auto firstOfCall = work;
         for (; work != m_work.end() && work->correlation == call->correlation; ++work)
             m_builder.addDependency(call->added, work->added, trace::DependencyKind::Launch);
-        const std::string_view name = m_builder.text(m_builder.event(call->added).name);
-        if (work == firstOfCall && name.find("Launch") != std::string_view::npos) {
+        const trace::Event event = m_builder.event(call->added);
+        const std::string_view name = m_builder.text(event.name);
+        if (work != firstOfCall) {
+            m_lastLaunch = std::max(m_lastLaunch, event.span.begin);
+        } else if (name.find("Launch") != std::string_view::npos) {
+            m_unstarted.push_back(call->added);
             m_builder.diagnostics().add(
                 base::Severity::Info, "launch_without_work",
                 fmt::format("{} with correlation {} started nothing that is in the file", name,
@@ -86,8 +90,21 @@ void Launches::finish() {
         while (call != m_calls.end() && call->correlation == correlation) ++call;
     }
     for (; work != m_work.end(); ++work) orphan(*work);
+    noteUnstarted();
     m_calls = {};
     m_work = {};
+}
+
+void Launches::noteUnstarted() {
+    const auto last = std::count_if(
+        m_unstarted.begin(), m_unstarted.end(),
+        [&](std::uint32_t call) { return m_builder.event(call).span.begin > m_lastLaunch; });
+    if (last == 0 || m_work.empty()) return;
+    m_builder.diagnostics().add(
+        base::Severity::DataLoss, "device_recording_ended",
+        fmt::format("the last {} launches started nothing that is in the file: the device's "
+                    "recording ended before the host's, and the last step is incomplete",
+                    last));
 }
 
 }  // namespace pleat::importers

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trace/trace_builder.h"
@@ -21,7 +22,8 @@ class Launches {
         m_work.push_back({correlation, static_cast<std::uint32_t>(added)});
     }
     // Takes device work out that was recorded twice ("duplicate_device_work"), adds the
-    // dependencies, counts work without a call and launching calls without work. Once, after the
+    // dependencies, counts work without a call and launching calls without work, and says where
+    // the device's recording ended before the host's ("device_recording_ended"). Once, after the
     // last event of the file.
     void finish();
 
@@ -31,9 +33,12 @@ class Launches {
         friend auto operator<=>(const Entry&, const Entry&) = default;
     };
     void removeDuplicates();
+    void noteUnstarted();
 
     trace::TraceBuilder& m_builder;
     std::vector<Entry> m_calls, m_work;
+    std::vector<std::uint32_t> m_unstarted;  // launching calls without work
+    base::TraceTime m_lastLaunch{std::numeric_limits<std::int64_t>::min()};  // that has work
 };
 
 }  // namespace pleat::importers

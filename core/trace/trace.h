@@ -88,6 +88,12 @@ class Trace {
     [[nodiscard]] const Annotations& annotations() const { return m_annotations; }
     [[nodiscard]] const base::Diagnostics& diagnostics() const { return m_diagnostics; }
 
+    // The same trace with more said about it.
+    [[nodiscard]] Trace withDiagnostics(const base::Diagnostics& more) && {
+        m_diagnostics.add(more);
+        return std::move(*this);
+    }
+
     // First start to last end over all events; empty for a trace without events.
     [[nodiscard]] base::Interval span() const;
 

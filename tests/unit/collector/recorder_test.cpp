@@ -117,6 +117,7 @@ TEST(Record, EverythingWrittenBeforeASigkillIsThere) {
     EXPECT_EQ(r.number("select count from diagnostic where code = 'process_killed'"), 1);
 }
 
+// bad-inputs 56
 TEST(Record, AForkedChildRecordsUnderItsOwnProcess) {
     const Recording r = recordProgram({kProgram, "fork"});
     ASSERT_EQ(r.result.status, 0) << r.result.errors;

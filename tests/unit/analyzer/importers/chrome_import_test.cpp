@@ -84,6 +84,7 @@ TEST(ChromeImport, FlowsBecomeDependencies) {
 }
 
 // Unescaped quotes made the whole file invalid for others; here they cost one event.
+// bad-inputs 1
 TEST(ChromeImport, ADamagedEventCostsItself) {
     const std::string bad =
         R"({"ph":"X","name":"{"device": "cpu"}(12): run","pid":1,"tid":1,"ts":1,"dur":1})";
@@ -94,6 +95,7 @@ TEST(ChromeImport, ADamagedEventCostsItself) {
     EXPECT_NE(trace.diagnostics().find("damaged_event")->example.find("byte"), std::string::npos);
 }
 
+// bad-inputs 1
 TEST(ChromeImport, AnOddQuoteDoesNotSwallowTheRest) {
     const std::string bad = R"({"ph":"X","name":"od"d","pid":1,"tid":1,"ts":1,"dur":1})";
     const trace::Trace trace =
@@ -104,6 +106,7 @@ TEST(ChromeImport, AnOddQuoteDoesNotSwallowTheRest) {
     EXPECT_EQ(countOf(trace, "damaged_event"), 1);
 }
 
+// bad-inputs 7
 TEST(ChromeImport, TwoInterleavedWritersCostWhatTheyBroke) {
     const trace::Trace trace =
         imported("[" + event("a", 0, 1) + R"(,{"name": "Memory: gpu/5", "cat": "Dev    )" +
@@ -122,6 +125,7 @@ TEST(ChromeImport, EventsThatNeverEndDoNotHideTheRest) {
     EXPECT_EQ(countOf(trace, "damaged_event"), kUnfinished);
 }
 
+// bad-inputs 2
 TEST(ChromeImport, ControlCharactersInNamesAreKeptAndSaid) {
     const trace::Trace trace = imported("[" + event("|||S(1): \x01<module>", 0, 1) + "," +
                                         event("two\nlines\t.", 5, 1) + "]");
@@ -129,6 +133,7 @@ TEST(ChromeImport, ControlCharactersInNamesAreKeptAndSaid) {
     EXPECT_EQ(countOf(trace, "control_character"), 3);
 }
 
+// bad-inputs 3, 5
 TEST(ChromeImport, BytesThatAreNoUtf8BecomeReplacementCharacters) {
     const trace::Trace trace =
         imported("[" + event("f\xb9 \xff\xf0", 0, 1) + "," + event("f\xb9 \xff\xf0", 5, 1) + "," +
@@ -142,6 +147,7 @@ TEST(ChromeImport, BytesThatAreNoUtf8BecomeReplacementCharacters) {
     EXPECT_EQ(countOf(trace, "damaged_event"), 0);
 }
 
+// bad-inputs 6
 TEST(ChromeImport, AFileCutAnywhereKeepsItsWholeEvents) {
     const std::string whole = "{\"traceEvents\":[" + event("a", 0, 1) + ",\n" + event("b", 5, 1) +
                               ",\n" + event("c", 7, 1) + "]}";
@@ -186,6 +192,7 @@ TEST(ChromeImport, PackedFilesAreReadAndCutOnesSaySo) {
               std::string::npos);
 }
 
+// bad-inputs 9
 TEST(ChromeImport, NumbersInQuotesAreNumbersAndWordsAreNot) {
     const trace::Trace trace = imported(
         R"([{"ph":"X","name":"a","pid":"1","tid":"1","ts":"300","dur":"50.5"},
@@ -196,6 +203,7 @@ TEST(ChromeImport, NumbersInQuotesAreNumbersAndWordsAreNot) {
 }
 
 // 17 significant digits do not fit a double.
+// bad-inputs 18
 TEST(ChromeImport, NanosecondsSurviveInLongTimes) {
     EXPECT_EQ(
         linesFrom(R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1712195495505583.123,"dur":0.001},
@@ -220,6 +228,7 @@ std::string call(const std::string& name, double start, int correlation) {
         name, start, correlation);
 }
 
+// bad-inputs 11
 TEST(ChromeImport, UntimedDeviceWorkIsLeftOutAndCounted) {
     const trace::Trace trace =
         imported("[" + call("cudaLaunchKernel", 100, 1) + "," + kernel("k", 0, 0, 1) + "," +
@@ -228,11 +237,13 @@ TEST(ChromeImport, UntimedDeviceWorkIsLeftOutAndCounted) {
     EXPECT_EQ(countOf(trace, "untimed_device_work"), 2);
 }
 
+// bad-inputs 13
 TEST(ChromeImport, OverlappingEventsOfOneThreadAreBothKept) {
     EXPECT_EQ(linesFrom("[" + kernel("a", 3, 3.776, 0) + "," + kernel("b", 5, 2, 0) + "]"),
               (Lines{"a 0+3776", "b 2000+2000"}));
 }
 
+// bad-inputs 26
 TEST(ChromeImport, OneGraphLaunchStartsManyKernels) {
     std::string text = "[" + call("cudaGraphLaunch", 0, 42);
     for (int i = 0; i < 31; ++i) text += "," + kernel("k" + std::to_string(i), 10 + i, 1, 42);
@@ -243,6 +254,7 @@ TEST(ChromeImport, OneGraphLaunchStartsManyKernels) {
     EXPECT_EQ(countOf(trace, "work_without_launch"), 0);
 }
 
+// bad-inputs 58
 TEST(ChromeImport, LaunchesAndWorkWithoutTheOtherAreCounted) {
     const trace::Trace trace =
         imported("[" + call("cudaLaunchKernel", 0, 1) + "," + call("cudaLaunchKernel", 2, 2) + "," +
@@ -253,6 +265,7 @@ TEST(ChromeImport, LaunchesAndWorkWithoutTheOtherAreCounted) {
     EXPECT_EQ(countOf(trace, "work_without_launch"), 1);
 }
 
+// bad-inputs 31
 TEST(ChromeImport, ARecordThatStandsTwiceIsKeptOnce) {
     const trace::Trace trace =
         imported("[" + kernel("k", 5, 1, 2) + "," + call("cudaLaunchKernel", 0, 2) + "," +
@@ -324,6 +337,7 @@ TEST(ChromeImport, WhatIsNoTraceIsRefusedInOneLine) {
 
 // Pieces are cut where an event seems to begin; nested objects that look like events must not
 // change anything.
+// bad-inputs 4
 TEST(ChromeImport, ALargeFileOfTrapsIsReadLikeASmallOne) {
     std::string text = "{\"traceEvents\":[";
     constexpr int kEvents = 40'000;

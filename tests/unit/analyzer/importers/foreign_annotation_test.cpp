@@ -47,6 +47,7 @@ std::string host(const std::string& category, const std::string& name, double st
         category, name, start, duration, arguments);
 }
 
+// bad-inputs 32, 45
 TEST(Communication, KernelNamesSayTheCollectiveAndNothingElse) {
     const std::pair<const char*, Operation> names[] = {
         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
@@ -125,6 +126,7 @@ TEST(ForeignAnnotation, TheHostsCallDescribesItsKernel) {
     EXPECT_EQ(trace.annotations().transfers[trace::TransferId(0)].operation, Operation::AllToAll);
 }
 
+// bad-inputs 53
 TEST(ForeignAnnotation, StepsAreDistinctNumbersAndPipelineNamesAreTasks) {
     const trace::Trace trace = annotatedText(
         "[" + host("user_annotation", "ProfilerStep#5", 0, 100) + "," +
@@ -141,6 +143,7 @@ TEST(ForeignAnnotation, StepsAreDistinctNumbersAndPipelineNamesAreTasks) {
     EXPECT_EQ(backward.kind, schedule::ActionKind::FullBackward);
 }
 
+// bad-inputs 15
 TEST(ForeignAnnotation, ImpossibleDurationsAreSaid) {
     std::string text = "[" + device("kernel", "gemm", 0, 1'600'000);
     for (int i = 1; i < 10; ++i) text += "," + device("kernel", "gemm", 30.0 * i, 20);
@@ -149,6 +152,7 @@ TEST(ForeignAnnotation, ImpossibleDurationsAreSaid) {
     EXPECT_EQ(trace.eventCount(), 10U);
 }
 
+// bad-inputs 55
 TEST(ForeignAnnotation, AProfileWithoutDeviceWorkIsSaid) {
     EXPECT_EQ(
         countOf(annotatedText("[" + host("cpu_op", "aten::add", 0, 5) + "]"), "no_device_work"), 1);
@@ -197,6 +201,7 @@ TEST(RealAnnotation, APipelineJobOfTimersIsRecognised) {
     EXPECT_EQ(trace.annotations().schedule->microbatches, 4);
 }
 
+// bad-inputs 38
 TEST(RealAnnotation, SendRecvKernelsOnTheComputeStreamAreCommunication) {
     SKIP_WITHOUT_SHARED_TRACES();
     const trace::Trace trace = annotatedFiles({sharedTraces() / "nsys" / "mfu_2gpu_before.sqlite"});
@@ -215,6 +220,7 @@ std::vector<std::filesystem::path> eightRanks() {
     return files;
 }
 
+// bad-inputs 44
 TEST(RealAnnotation, EightRanksShareEightCollectivesThatEndTogether) {
     SKIP_WITHOUT_SHARED_TRACES();
     const trace::Trace trace = annotatedFiles(eightRanks());
@@ -270,6 +276,7 @@ std::vector<std::filesystem::path> skewed(const test::TemporaryFolder& folder) {
     return files;
 }
 
+// bad-inputs 20
 TEST(RealAnnotation, SkewedClocksComeBackWithinTheirBound) {
     SKIP_WITHOUT_SHARED_TRACES();
     const test::TemporaryFolder folder;
@@ -337,8 +344,12 @@ TEST(ClockAlignment, RanksWithoutACommonCollectiveAreNotRelated) {
     const std::vector<std::filesystem::path> files = {folder.file("rank0.json"),
                                                       folder.file("rank1.json")};
     EXPECT_FALSE(alignClocks(annotatedFiles(files)));
+    const auto imported = importers::importTraces(files);
+    ASSERT_TRUE(imported);
+    EXPECT_EQ(countOf(annotateOnOneClock(*imported).value(), "clock_unknown"), 1);
 }
 
+// bad-inputs 47
 TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
     const test::TemporaryFolder folder;
     const std::string plain = "[" + device("kernel", "gemm", 0, 5) + "]";
@@ -372,6 +383,7 @@ TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
 }
 
 // Two ranks with equal correlation and process ids: nothing crosses from one to the other.
+// bad-inputs 24
 TEST(SeveralFiles, IdsOfDifferentProcessesAreNeverConnected) {
     const test::TemporaryFolder folder;
     for (const int rank : {0, 1}) {

@@ -1,4 +1,4 @@
-// Nsight exports made by hand, one oddity each; the numbers are those of shared/bad-inputs.md.
+// Nsight exports made by hand, one oddity each; the numbers are rows of shared/bad-inputs.md.
 #include "importers/nsight.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ class Nsight : public ::testing::Test {
     std::filesystem::path m_file = m_folder.file("export.sqlite");
 };
 
-TEST_F(Nsight, JoinsLaunchesWithinOneProcessOnly) {  // 24, 25
+TEST_F(Nsight, JoinsLaunchesWithinOneProcessOnly) {  // bad-inputs 24, 25
     call(100, global(10, 11), 7, 1);
     call(200, global(20, 21), 7, 3);
     kernel(300, 400, 10, 7);
@@ -93,7 +93,7 @@ TEST_F(Nsight, JoinsLaunchesWithinOneProcessOnly) {  // 24, 25
     EXPECT_EQ(trace.count("work_without_launch") + trace.count("launch_without_work"), 0);
 }
 
-TEST_F(Nsight, KeepsTwoProcessesOnOneDeviceApart) {  // 64
+TEST_F(Nsight, KeepsTwoProcessesOnOneDeviceApart) {  // bad-inputs 64
     kernel(300, 400, 10, 7, 2, 1);
     kernel(310, 410, 20, 8, 4, 1);
     const ImportedTrace trace = import();
@@ -106,7 +106,7 @@ TEST_F(Nsight, KeepsTwoProcessesOnOneDeviceApart) {  // 64
     EXPECT_EQ(trace.count("work_without_launch"), 2);
 }
 
-TEST_F(Nsight, OneGraphLaunchHasManyKernels) {  // 26, 29
+TEST_F(Nsight, OneGraphLaunchHasManyKernels) {  // bad-inputs 26, 29
     call(100, global(10, 10), 9, 5);
     for (int i = 0; i < 31; ++i) kernel(200, 210, 10, 9, 2, 0, std::to_string(i));
     const ImportedTrace trace = import();
@@ -146,7 +146,7 @@ TEST_F(Nsight, ARuntimeCallAndItsDriverCallAreOneLaunch) {
     EXPECT_EQ(trace.count("launch_without_work"), 1) << "58: two calls, one launch";
 }
 
-TEST_F(Nsight, LeavesUntimedWorkOut) {  // 11
+TEST_F(Nsight, LeavesUntimedWorkOut) {  // bad-inputs 11
     call(100, global(10, 10), 7, 1);
     call(110, global(10, 10), 8, 1);
     call(120, global(10, 10), 9, 1);
@@ -174,7 +174,7 @@ TEST_F(Nsight, LeavesOutTimesThatAreNone) {
     EXPECT_EQ(trace.trace().span().length().ns, 100);
 }
 
-TEST_F(Nsight, DropsRowsWrittenTwice) {  // 31
+TEST_F(Nsight, DropsRowsWrittenTwice) {  // bad-inputs 31
     for (int i = 0; i < 2; ++i) {
         call(100, global(10, 10), 7, 1);
         kernel(200, 300, 10, 7);
@@ -200,7 +200,7 @@ TEST_F(Nsight, CopiesSayHowMuchAndWhere) {
               "{\"bytes\":9,\"copy_kind\":\"unknown\"}");
 }
 
-TEST_F(Nsight, WaitsAreNoWorkAndStandOnTheirContextsDevice) {  // 33
+TEST_F(Nsight, WaitsAreNoWorkAndStandOnTheirContextsDevice) {  // bad-inputs 33
     call(100, global(10, 10), 7, 1);
     call(150, global(10, 10), 8, 3);
     kernel(200, 300, 10, 7, 2, 1);
@@ -220,7 +220,7 @@ TEST_F(Nsight, WaitsAreNoWorkAndStandOnTheirContextsDevice) {  // 33
     EXPECT_EQ(trace.count("work_without_launch"), 0);
 }
 
-TEST_F(Nsight, StartEndRangesOverlapAndEndOnOtherThreads) {  // 61
+TEST_F(Nsight, StartEndRangesOverlapAndEndOnOtherThreads) {  // bad-inputs 61
     const std::string main = std::to_string(global(10, 10)), other = std::to_string(global(10, 12));
     nvtx(59, "100", "200", fmt::format("'push',{},NULL,NULL,0", main));
     nvtx(60, "150", "250", fmt::format("'start',{},{},NULL,0", main, other));
@@ -334,7 +334,7 @@ INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES
     EXPECT_EQ(trace.count("nccl_payload_missing"), 0);
 }
 
-TEST_F(Nsight, SaysWhichSectionsAreMissing) {  // 62
+TEST_F(Nsight, SaysWhichSectionsAreMissing) {  // bad-inputs 62
     sql("ALTER TABLE NVTX_EVENTS RENAME TO NVTX_EVENTS_V2; DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY;"
         "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;");
     const ImportedTrace trace = import();

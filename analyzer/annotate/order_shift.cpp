@@ -1,0 +1,86 @@
+#include "annotate/order_shift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "annotate/clock_fit.h"
+
+namespace pleat::annotate {
+namespace {
+
+constexpr std::ptrdiff_t kFarthest = 32;
+constexpr std::size_t kMostCompared = 4'096;
+constexpr double kPlainlyBetter = 4;
+
+struct Candidate {
+    std::ptrdiff_t shift = 0;
+    double difference = 0;  // median of the ends' differences
+    double spread = 0;      // median distance from it
+};
+
+double median(std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
+                                     std::span<const OrderedPart> other, std::ptrdiff_t shift) {
+    const std::size_t skipped = shift < 0 ? static_cast<std::size_t>(-shift) : 0;
+    reference = reference.subspan(shift > 0 ? static_cast<std::size_t>(shift) : 0);
+    other = other.subspan(skipped);
+    const std::size_t pairs = std::min(reference.size(), other.size());
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        if (reference[i].kind != other[i].kind) return std::nullopt;
+        if (i < kMostCompared)
+            differences.push_back(static_cast<double>(reference[i].endNs - other[i].endNs));
+    }
+    if (differences.empty()) return std::nullopt;
+    Candidate candidate{shift, median(differences), 0};
+    for (double& difference : differences) difference = std::abs(difference - candidate.difference);
+    candidate.spread = median(differences);
+    return candidate;
+}
+
+// Does `better` explain the ends so much better than `usual` that it must be right?
+bool plainlyBetter(const Candidate& better, const Candidate& usual) {
+    if (better.spread * kPlainlyBetter + kEndSpreadNs < usual.spread) return true;
+    return better.spread <= usual.spread + kEndSpreadNs &&
+           std::abs(better.difference) <= kEndSpreadNs &&
+           std::abs(usual.difference) > kEndSpreadNs * kPlainlyBetter;
+}
+
+}  // namespace
+
+std::optional<OrderShift> findShift(std::span<const OrderedPart> reference,
+                                    std::span<const OrderedPart> other) {
+    const auto shorter = static_cast<std::ptrdiff_t>(std::min(reference.size(), other.size()));
+    const std::ptrdiff_t farthest = std::min(kFarthest, shorter / 2);
+    const auto longest =
+        static_cast<std::ptrdiff_t>(std::max(reference.size(), other.size())) - shorter;
+    std::vector<Candidate> candidates;
+    // The nearest first: among equals it stays.
+    for (std::ptrdiff_t distance = 0; distance <= std::max(farthest, std::min(longest, kFarthest));
+         ++distance) {
+        for (const std::ptrdiff_t shift : {distance, -distance}) {
+            const bool inRange = shift < static_cast<std::ptrdiff_t>(reference.size()) &&
+                                 -shift < static_cast<std::ptrdiff_t>(other.size());
+            if (!inRange || (distance == 0 && !candidates.empty())) continue;
+            if (const auto found = candidateOf(reference, other, shift))
+                candidates.push_back(*found);
+        }
+    }
+    if (candidates.empty()) return std::nullopt;
+    Candidate best = candidates.front();
+    for (const Candidate& candidate : candidates)
+        if (plainlyBetter(candidate, best)) best = candidate;
+    const bool sure =
+        std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+            return candidate.shift != best.shift && !plainlyBetter(best, candidate);
+        });
+    return OrderShift{best.shift, sure};
+}
+
+}  // namespace pleat::annotate
