@@ -4,7 +4,12 @@
 #include <utility>
 
 #include "annotate/clock_alignment.h"
+#include "annotate/counted_tasks.h"
+#include "annotate/device_times.h"
 #include "annotate/fill_gaps.h"
+#include "annotate/fill_iterations.h"
+#include "annotate/framework_rules.h"
+#include "annotate/inferred_tasks.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
 #include "annotate/profiler_reader.h"
@@ -17,11 +22,22 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     Draft draft = readMarkers(events);
     readTimers(draft);
     readProfiler(draft);
-    rules.apply(draft);
+    rules.apply(draft, true);
+    if (draft.found.tasks.empty()) {
+        const auto known = Rules::parse(kFrameworkRules, "framework_rules.json");
+        if (!known) return known.error();
+        known->apply(draft, false);
+    }
     draft.sort();
+    fillIterations(draft);
+    takeDeviceTimes(draft);
+    draft.sort();
+    nameCountedTasks(draft);
+    const double confidence = draft.found.tasks.empty() ? inferTasks(draft) : 1;
     fillGaps(draft);
     matchTransfers(draft);
     draft.found.schedule = recogniseSchedule(draft.ranks, draft.found.tasks);
+    if (draft.found.schedule) draft.found.schedule->confidence *= confidence;
     base::Diagnostics diagnostics = events.diagnostics();
     diagnostics.add(draft.diagnostics);
     return trace::Trace(events.sharedColumns(), std::move(draft.ranks), events.lanes(),

@@ -131,6 +131,10 @@ std::optional<Operation> operationOfAnnotation(std::string_view name, std::int32
     return operationNamed(name.substr(0, name.find(' '))).value_or(Operation::Other);
 }
 
+bool isShardedDataParallel(std::string_view name) {
+    return name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel");
+}
+
 bool readCommunication(std::string_view arguments, Communication& found) {
     const Json object = Json::parse(arguments, nullptr, false);
     if (!object.is_object()) return false;
@@ -158,7 +162,9 @@ Dimension dimensionOfGroup(std::string_view description) {
     const auto has = [&](std::string_view part) { return contains(description, part); };
     if (has("TENSOR") || has("tensor")) return Dimension::Tp;
     if (has("PIPELINE") || has("pipeline") || description == "pp") return Dimension::Pp;
-    if (has("DATA_PARALLEL") || has("data_parallel") || description == "dp") return Dimension::Dp;
+    if (has("DATA_PARALLEL") || has("data_parallel") || description == "dp" ||
+        isShardedDataParallel(description))
+        return Dimension::Dp;
     if (has("CONTEXT") || has("context")) return Dimension::Cp;
     if (has("EXPERT") || has("expert")) return Dimension::Ep;
     if (description == "tp") return Dimension::Tp;

@@ -36,6 +36,10 @@ struct Communication {
 [[nodiscard]] std::optional<trace::Operation> operationOfAnnotation(std::string_view name,
                                                                     std::int32_t& peer);
 
+// FSDP's functions, whose communication is between data-parallel ranks: "FSDP::all_gather (…)",
+// "FullyShardedDataParallel.forward".
+[[nodiscard]] bool isShardedDataParallel(std::string_view name);
+
 // The arguments of a kernel or of record_param_comms, or those the Nsight importer writes; false
 // where they say nothing of a communication.
 [[nodiscard]] bool readCommunication(std::string_view arguments, Communication& found);

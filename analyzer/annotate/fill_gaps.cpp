@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,7 +15,6 @@ namespace {
 using base::Severity;
 using schedule::ActionKind;
 using trace::RankId;
-constexpr std::int32_t kLastIteration = std::numeric_limits<std::int32_t>::max();
 using StagesOfRank = std::vector<std::vector<std::int32_t>>;  // [RankId index], ascending
 
 // Stages of each process in ascending order, from its tasks and syncs.
@@ -81,90 +78,6 @@ void fillChunk(Item& item, const StagesOfRank& stages) {
     }
 }
 
-// Iteration ranges of the ranks, for asking in which one a moment lies.
-class Enclosing {
-  public:
-    explicit Enclosing(const std::vector<trace::IterationSpan>& spans) : m_spans(spans) {}
-
-    // The last one that began at or before `moment`, the rank's first when none did; nothing when
-    // the rank has no iteration ranges.
-    [[nodiscard]] const trace::IterationSpan* at(RankId rank, base::TraceTime moment) const {
-        const auto after = std::upper_bound(m_spans.begin(), m_spans.end(), std::pair(rank, moment),
-                                            [](const auto& key, const trace::IterationSpan& span) {
-                                                return key < std::pair(span.rank, span.span.begin);
-                                            });
-        if (after != m_spans.begin() && std::prev(after)->rank == rank) return &*std::prev(after);
-        return after != m_spans.end() && after->rank == rank ? &*after : nullptr;
-    }
-
-  private:
-    const std::vector<trace::IterationSpan>& m_spans;
-};
-
-class IterationGuess {
-  public:
-    explicit IterationGuess(Draft& draft) : m_draft(draft), m_enclosing(draft.enclosing) {}
-
-    // Iteration ranges that do not say their number are counted on their rank.
-    void numberRanges() {
-        RankId rank;
-        std::int32_t next = 0;
-        std::unordered_map<trace::EventId, std::int32_t> numberOf;
-        for (trace::IterationSpan& span : m_draft.enclosing) {
-            if (span.rank != rank) next = 0;
-            rank = span.rank;
-            if (span.iteration < 0) {
-                span.iteration = next;
-                note(Severity::Info, "fields_guessed", span.event, "iteration ranges were counted");
-            }
-            next = span.iteration + (span.iteration < kLastIteration ? 1 : 0);
-            numberOf[span.event] = span.iteration;
-        }
-        for (trace::IterationSpan& span : m_draft.found.iterations) {
-            span.iteration = numberOf[span.event];
-        }
-    }
-
-    // Items come in order of rank and start.
-    template <class Item>
-    void fill(Item& item, bool countable) {
-        if (item.iteration >= 0) return;
-        if (const trace::IterationSpan* span = m_enclosing.at(item.rank, item.span.begin)) {
-            item.iteration = span->iteration;
-            note(Severity::Info, "fields_guessed", item.event,
-                 "iteration taken from the enclosing range");
-        } else if (countable) {
-            const base::StringId name = m_draft.events.columns().name[item.event.index()];
-            item.iteration = m_repetitions[{item.rank, name}]++;
-            note(Severity::Info, "iteration_guessed", item.event,
-                 "iteration is how often the rank ran it before");
-        }
-    }
-
-  private:
-    void note(Severity severity, std::string_view code, trace::EventId event,
-              std::string_view what) {
-        const base::Diagnostic* known = m_draft.diagnostics.find(code);
-        m_draft.diagnostics.add(
-            severity, code,
-            known ? std::string() : fmt::format("\"{}\": {}", m_draft.events.name(event), what));
-    }
-
-    Draft& m_draft;
-    Enclosing m_enclosing;
-    std::map<std::pair<RankId, base::StringId>, std::int32_t> m_repetitions;
-};
-
-void fillIterations(Draft& draft) {
-    IterationGuess guess(draft);
-    guess.numberRanges();
-    for (trace::Task& task : draft.found.tasks) guess.fill(task, true);
-    for (trace::Phase& phase : draft.found.phases) guess.fill(phase, true);
-    for (trace::Transfer& transfer : draft.found.transfers) {
-        guess.fill(transfer, transfer.action.has_value());
-    }
-}
-
 // Without a recorded peer a message goes to where the neighbouring stage runs in the same replica.
 void fillPeers(Draft& draft, const StagesOfRank& stages) {
     const auto replica = [&](RankId rank, std::int32_t stage) {
@@ -194,7 +107,6 @@ void fillGaps(Draft& draft) {
     fillCoordinates(draft, stages);
     for (trace::Task& task : draft.found.tasks) fillChunk(task, stages);
     for (trace::Transfer& transfer : draft.found.transfers) fillChunk(transfer, stages);
-    fillIterations(draft);
     fillPeers(draft, stages);
 }
 

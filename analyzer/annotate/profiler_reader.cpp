@@ -94,7 +94,8 @@ class ProfilerReader {
         if (isNew) {
             std::int32_t peer = -1;
             known->second = categories::isCommunicationKernel(name) || stepNumber(name) ||
-                            pipelineAction(name) || operationOfAnnotation(name, peer);
+                            pipelineAction(name) || operationOfAnnotation(name, peer) ||
+                            isShardedDataParallel(name);
         }
         if (!known->second && name != "record_param_comms") return;
         const std::string_view category = m_draft.events.domain(id);
@@ -158,13 +159,18 @@ class ProfilerReader {
     // What the kernel's arguments say, else those of the host call around the one that launched it.
     Communication describe(EventId kernel) {
         Communication found;
+        std::string_view sharded;
         const std::string_view arguments = m_draft.events.arguments(kernel);
         if (!arguments.empty()) (void)readCommunication(arguments, found);
         for (const trace::Dependency& launch : m_draft.events.dependenciesOf(kernel)) {
             if (launch.kind != trace::DependencyKind::Launch) continue;
             const trace::Event call = m_draft.events.event(launch.from);
             for (const EventId around : callsAround(call)) {
-                if (found.operation && !found.group.empty()) break;
+                if (isShardedDataParallel(m_draft.events.name(around))) {
+                    sharded = m_draft.events.name(around);
+                    continue;
+                }
+                if (found.operation && !found.group.empty()) continue;
                 Communication said;
                 std::int32_t peer = -1;
                 if (readCommunication(m_draft.events.arguments(around), said) &&
@@ -179,6 +185,7 @@ class ProfilerReader {
         }
         if (!found.operation || found.operation == Operation::Other)
             found.operation = operationOfKernel(m_draft.events.name(kernel));
+        if (found.description.empty()) found.description = sharded;
         return found;
     }
 

@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "annotate/arguments.h"
+#include "trace/categories.h"
 
 namespace pleat::annotate {
 namespace {
 
 using Json = nlohmann::json;
+using trace::categories::kDeviceAnnotation;
 
 struct FreeCode {
     void operator()(pcre2_code* code) const { pcre2_code_free(code); }
@@ -51,6 +53,7 @@ struct Rules::Rule {
     Kind kind = Kind::Task;
     schedule::ActionKind action = schedule::ActionKind::Forward;
     bool hasAction = false;
+    bool counts = false;  // a task may lack its stage and microbatch
     trace::Operation operation = trace::Operation::Other;
     trace::Dimension dimension = trace::Dimension::Other;
     trace::PhaseKind phase = trace::PhaseKind::Optimizer;
@@ -124,9 +127,9 @@ base::Result<void> Rules::Rule::readKind(const Json& json) {
 
 base::Result<void> Rules::Rule::read(const Json& json) {
     if (!json.is_object()) return wrong("is no JSON object");
-    static constexpr std::array<std::string_view, 9> kKeys = {"name",   "domain",    "as",
-                                                              "action", "operation", "dimension",
-                                                              "phase",  "arguments", "comment"};
+    static constexpr std::array<std::string_view, 10> kKeys = {
+        "name",      "domain", "as",        "action",  "operation",
+        "dimension", "phase",  "arguments", "comment", "count"};
     for (const auto& [key, value] : json.items()) {
         if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
             return wrong(fmt::format("has an unknown key \"{}\"", key));
@@ -134,6 +137,10 @@ base::Result<void> Rules::Rule::read(const Json& json) {
     pattern = textOf(json, "name");
     domain = textOf(json, "domain");
     if (pattern.empty()) return wrong("needs \"name\", a pattern");
+    if (const auto found = json.find("count"); found != json.end()) {
+        if (!found->is_boolean()) return wrong("\"count\" must be true or false");
+        counts = found->get<bool>();
+    }
     if (const auto compiled = compile(); !compiled) return compiled;
     if (const auto found = json.find("arguments"); found != json.end() && found->is_object()) {
         for (const auto& [field, own] : found->items()) {
@@ -198,6 +205,8 @@ class Rules::Reader {
             ++m_used[static_cast<std::size_t>(meaning.rule - m_rules.data())];
             add(id, event, *meaning.rule, numbersOf(id, meaning));
         }
+    }
+    void reportUnused() {
         for (std::size_t i = 0; i < m_rules.size(); ++i) {
             if (m_used[i] > 0) continue;
             m_draft.diagnostics.add(
@@ -220,6 +229,8 @@ class Rules::Reader {
         if (!isNew) return known->second;
         for (const Rule& rule : m_rules) {
             if (!rule.domain.empty() && rule.domain != m_draft.events.domain(id)) continue;
+            // A profiler writes each annotation again on the device's lanes.
+            if (rule.domain.empty() && m_draft.events.domain(id) == kDeviceAnnotation) continue;
             const auto numbers = rule.match(m_draft.events.name(id));
             if (!numbers) continue;
             known->second = {&rule, *numbers};
@@ -262,8 +273,10 @@ class Rules::Reader {
     }
 
     void addTask(trace::EventId id, const trace::Event& event, const Rule& rule, const Numbers& n) {
-        if (n[Stage] >= 0 && n[Stage] < kMaximumNumber && n[Microbatch] >= 0 &&
-            n[Microbatch] < kMaximumNumber) {
+        const auto known = [&](Number number) {
+            return n[number] < kMaximumNumber && (n[number] >= 0 || rule.counts);
+        };
+        if (known(Stage) && known(Microbatch)) {
             m_draft.found.tasks.push({m_draft.rankOf(event), id, narrow(n[Iteration]),
                                       narrow(n[Stage]), narrow(n[Chunk]), narrow(n[Microbatch]),
                                       rule.action, event.span});
@@ -304,8 +317,11 @@ class Rules::Reader {
     Arguments m_arguments;
 };
 
-void Rules::apply(Draft& draft) const {
-    if (!m_rules.empty()) Reader(m_rules, draft).run();
+void Rules::apply(Draft& draft, bool sayUnused) const {
+    if (m_rules.empty()) return;
+    Reader reader(m_rules, draft);
+    reader.run();
+    if (sayUnused) reader.reportUnused();
 }
 
 }  // namespace pleat::annotate

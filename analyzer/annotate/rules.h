@@ -22,9 +22,9 @@ class Rules {
     [[nodiscard]] static base::Result<Rules> parse(std::string_view json, std::string_view name);
 
     // Adds what the rules say of the draft's events. Rules of which no event's name fits are
-    // counted
-    // ("rule_unused"), as are events that fit and lack what their kind needs ("rule_incomplete").
-    void apply(Draft& draft) const;
+    // counted where that is asked for ("rule_unused"), and events that fit and lack what their kind
+    // needs ("rule_incomplete").
+    void apply(Draft& draft, bool sayUnused) const;
 
   private:
     struct Rule;
