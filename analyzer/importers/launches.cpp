@@ -65,7 +65,7 @@ void Launches::finish() {
     const auto orphan = [&](const Entry& entry) {
         const trace::Event event = m_builder.event(entry.added);
         m_builder.diagnostics().add(
-            base::Severity::Info, "work_without_launch",
+            base::Severity::DataLoss, "work_without_launch",
             fmt::format("\"{}\" at {} ns: the call that started it is not in the file (it lies "
                         "before the recording, or was not recorded)",
                         base::printable(m_builder.text(event.name), 80), event.span.begin.ns));
@@ -82,7 +82,7 @@ void Launches::finish() {
         } else if (name.find("Launch") != std::string_view::npos) {
             m_unstarted.push_back(call->added);
             m_builder.diagnostics().add(
-                base::Severity::Info, "launch_without_work",
+                base::Severity::DataLoss, "launch_without_work",
                 fmt::format("{} with correlation {} started nothing that is in the file", name,
                             call->correlation));
         }
