@@ -17,7 +17,8 @@ Partition partition(const RankActivity& activity) {
     parts.compute = base::IntervalSet(activity.compute);
     parts.hidden = allMoving & parts.compute;
     parts.moving = allMoving - parts.compute;
-    const base::IntervalSet working = parts.compute | parts.moving;
+    parts.copy = base::IntervalSet(activity.copies) - (parts.compute | parts.moving);
+    const base::IntervalSet working = parts.compute | parts.moving | parts.copy;
     parts.waiting = base::IntervalSet(std::move(waiting)) - working;
     parts.bubble = base::IntervalSet(activity.window) - (working | parts.waiting);
     return parts;

@@ -15,8 +15,8 @@ namespace pleat::analysis {
 struct Partition {
     base::IntervalSet compute;
     base::IntervalSet moving;   // transfers moving data, not under compute
+    base::IntervalSet copy;     // device copies
     base::IntervalSet waiting;  // collectives waiting for their last member
-    base::IntervalSet copy;     // device copies not under compute; none are recorded yet
     base::IntervalSet bubble;   // the rest: the device idles because of the pipeline
     base::IntervalSet hidden;   // transfers moving data under compute
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/device_work.h"
+
 namespace pleat::analysis {
 namespace {
 
@@ -60,12 +62,13 @@ TransferPart partsOf(const trace::Annotations& annotations, const trace::Transfe
 }  // namespace
 
 std::vector<trace::RankId> trainingRanks(const trace::Trace& trace) {
-    std::vector<bool> hasTasks(trace.ranks().size(), false);
-    for (const trace::Task& task : trace.annotations().tasks) hasTasks[task.rank.index()] = true;
+    std::vector<bool> takesPart(trace.ranks().size(), false);
+    for (const trace::Task& task : trace.annotations().tasks) takesPart[task.rank.index()] = true;
+    if (trace.annotations().tasks.empty()) takesPart = ranksWithDeviceWork(trace);
     std::vector<trace::RankId> ranks;
     for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
         const trace::RankId id = trace::RankId::at(i);
-        if (hasTasks[i] && trace.ranks()[id].number >= 0) ranks.push_back(id);
+        if (takesPart[i] && trace.ranks()[id].number >= 0) ranks.push_back(id);
     }
     std::stable_sort(ranks.begin(), ranks.end(), [&](trace::RankId a, trace::RankId b) {
         return trace.ranks()[a].number < trace.ranks()[b].number;
@@ -79,7 +82,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
     std::vector<std::vector<RankActivity>> activities(windows.size());
     for (std::size_t w = 0; w < windows.size(); ++w) {
         for (const trace::RankId rank : ranks)
-            activities[w].push_back({rank, windows[w].window, {}, {}, {}});
+            activities[w].push_back({rank, windows[w].window, {}, {}, {}, {}});
     }
     const std::vector<std::size_t> position = positionsOf(trace, ranks);
     const auto forEachPlace = [&](trace::RankId rank, base::Interval span, auto visit) {
@@ -87,13 +90,16 @@ std::vector<std::vector<RankActivity>> collectActivities(
         if (at == kNotAnalysed) return;
         forEachWindow(windows, span, [&](std::size_t w) { visit(activities[w][at]); });
     };
+    const std::vector<bool> onDevice = ranksWithDeviceWork(trace);
     for (const trace::Task& task : trace.annotations().tasks) {
+        if (onDevice[task.rank.index()]) continue;
         forEachPlace(task.rank, task.span, [&](RankActivity& activity) {
             addClipped(activity.compute, task.span, activity.window);
         });
     }
     for (const trace::Phase& phase : trace.annotations().phases) {
         const bool isData = phase.kind == trace::PhaseKind::DataLoading;
+        if (!isData && onDevice[phase.rank.index()]) continue;
         forEachPlace(phase.rank, phase.span, [&](RankActivity& activity) {
             addClipped(isData ? activity.data : activity.compute, phase.span, activity.window);
         });
@@ -110,6 +116,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
                 activity.transfers.push_back(part);
         });
     }
+    addDeviceWork(trace, windows, ranks, activities);
     return activities;
 }
 

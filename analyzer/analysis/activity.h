@@ -39,12 +39,14 @@ struct TransferPart {
 struct RankActivity {
     trace::RankId rank;
     base::Interval window;
-    std::vector<base::Interval> compute;  // tasks and optimizer phases
+    std::vector<base::Interval> compute;  // kernels; tasks and optimizer phases of other ranks
+    std::vector<base::Interval> copies;   // of the device
     std::vector<base::Interval> data;     // data loading phases
     std::vector<TransferPart> transfers;
 };
 
-// Ranks that take part in analyses: with a number and at least one task, ascending by number.
+// Ranks that take part in analyses: with a number and at least one task, ascending by number. In a
+// trace without any task, those with device work.
 [[nodiscard]] std::vector<trace::RankId> trainingRanks(const trace::Trace& trace);
 
 // [window][position in ranks]. Whatever intersects a window counts in it, whichever iteration it

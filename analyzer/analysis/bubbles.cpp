@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/device_work.h"
 #include "analysis/ideal_replay.h"
 
 namespace pleat::analysis {
@@ -137,6 +138,7 @@ BubbleCause causeOf(ReplayLevel level, bool beforeBackward) {
 struct Explained {
     std::vector<base::Duration> measured;
     std::vector<base::Duration> explained;
+    std::vector<base::Duration> hostLate, untraced;  // parts of `measured`
     CauseDurations causes;
 
     void raise(ReplayLevel level, const std::vector<base::Duration>& replayed,
@@ -150,18 +152,30 @@ struct Explained {
     }
 
     void finish() {
-        for (std::size_t gap = 0; gap < measured.size(); ++gap)
-            causes[BubbleCause::Unknown] += measured[gap] - explained[gap];
+        for (std::size_t gap = 0; gap < measured.size(); ++gap) {
+            base::Duration rest = measured[gap] - explained[gap];
+            const auto take = [&](BubbleCause cause, base::Duration most) {
+                const base::Duration taken = std::min(rest, most);
+                causes[cause] += taken;
+                rest -= taken;
+            };
+            take(BubbleCause::HostLate, hostLate[gap]);
+            take(BubbleCause::UntracedWork, untraced[gap]);
+            causes[BubbleCause::Unknown] += rest;
+        }
     }
 };
 
-Explained startOf(const graph::TaskGraph& graph, const RankNodes& nodes,
+// `starts` are those of the rank's work.
+Explained startOf(const trace::Trace& trace, const std::vector<base::TraceTime>& starts,
                   const RankActivity& activity, const Partition& parts) {
-    std::vector<base::TraceTime> starts;
-    for (const NodeId id : nodes.work) starts.push_back(graph.nodes()[id].measured.begin);
     const base::IntervalSet data = parts.bubble & base::IntervalSet(activity.data);
+    const base::IntervalSet idle = parts.bubble - data;
+    const IdleReasons reasons = idleReasons(trace, activity.rank, idle);
     Explained result;
-    result.measured = idleByGap(parts.bubble - data, starts);
+    result.measured = idleByGap(idle, starts);
+    result.hostLate = idleByGap(reasons.hostLate, starts);
+    result.untraced = idleByGap(reasons.untraced, starts);
     result.explained.resize(result.measured.size());
     result.causes[BubbleCause::DataLoading] = data.total();
     return result;
@@ -185,6 +199,10 @@ std::string_view toString(BubbleCause cause) {
             return "gradient_sync";
         case BubbleCause::MessageLatency:
             return "p2p_latency";
+        case BubbleCause::HostLate:
+            return "host_late";
+        case BubbleCause::UntracedWork:
+            return "untraced_device_work";
         case BubbleCause::Unknown:
             return "unknown";
     }
@@ -206,8 +224,11 @@ std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
     const base::TraceTime origin = activities.front().window.begin;
     const std::vector<RankNodes> nodes = nodesByRank(trace, graph, activities);
     std::vector<Explained> ranks;
-    for (std::size_t i = 0; i < activities.size(); ++i)
-        ranks.push_back(startOf(graph, nodes[i], activities[i], partitions[i]));
+    for (std::size_t i = 0; i < activities.size(); ++i) {
+        std::vector<base::TraceTime> starts;
+        for (const NodeId id : nodes[i].work) starts.push_back(graph.nodes()[id].measured.begin);
+        ranks.push_back(startOf(trace, starts, activities[i], partitions[i]));
+    }
     for (std::size_t l = 0; l < kReplayLevelCount; ++l) {
         const auto level = static_cast<ReplayLevel>(l);
         const graph::Times times =
@@ -224,10 +245,11 @@ std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
     return causes;
 }
 
-CauseDurations unexplained(const Partition& partition) {
-    CauseDurations causes;
-    causes[BubbleCause::Unknown] = partition.bubble.total();
-    return causes;
+CauseDurations causesWithoutTasks(const trace::Trace& trace, const RankActivity& activity,
+                                  const Partition& partition) {
+    Explained all = startOf(trace, {}, activity, partition);
+    all.finish();
+    return all.causes;
 }
 
 }  // namespace pleat::analysis

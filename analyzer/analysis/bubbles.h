@@ -26,11 +26,14 @@ enum class BubbleCause : std::uint8_t {
     LatePeer,        // a task took longer than is usual for its stage
     GradientSync,    // collectives delay tasks
     MessageLatency,  // messages between stages take time
-    Unknown,         // measured idle that no replay shows
+    HostLate,        // no replay shows it, and the host called what ran next too late
+    UntracedWork,    // nor that, and the host started work that was not recorded
+    Unknown,         // measured idle that nothing explains
 };
-inline constexpr std::size_t kBubbleCauseCount = 8;
+inline constexpr std::size_t kBubbleCauseCount = 10;
 
-// data_loading fill drain imbalance late_peer gradient_sync p2p_latency unknown
+// data_loading fill drain imbalance late_peer gradient_sync p2p_latency host_late
+// untraced_device_work unknown
 [[nodiscard]] std::string_view toString(BubbleCause cause);
 
 struct CauseDurations {
@@ -53,7 +56,10 @@ struct CauseDurations {
                                                            std::span<const RankActivity> activities,
                                                            std::span<const Partition> partitions);
 
-// All of the bubble as unknown, for a window whose task graph could not be made.
-[[nodiscard]] CauseDurations unexplained(const Partition& partition);
+// What can be said without tasks, or where no task graph could be made: data loading, and what the
+// device's recording says.
+[[nodiscard]] CauseDurations causesWithoutTasks(const trace::Trace& trace,
+                                                const RankActivity& activity,
+                                                const Partition& partition);
 
 }  // namespace pleat::analysis

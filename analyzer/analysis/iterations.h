@@ -36,8 +36,8 @@ struct IterationStatistics {
     base::Duration median;  // of an even number: the mean of the two in the middle
     base::Duration p90;     // nearest rank
     base::Duration mean;
-    // How many of the first took more than 1.5 times the median each, if fewer than half of all: the
-    // run was still warming up. Their mean over the median beside it.
+    // How many of the first took more than 1.5 times the median each, if fewer than half of all:
+    // the run was still warming up. Their mean over the median beside it.
     std::size_t warmUp = 0;
     double warmUpRatio = 0;
     // Bootstrap percentile interval of the mean, 2000 resamples from a fixed seed; none for fewer

@@ -23,13 +23,18 @@ void addIteration(const trace::Trace& trace, const graph::IterationWindow& windo
                   base::Diagnostics& diagnostics) {
     std::vector<Partition> partitions;
     for (const RankActivity& activity : activities) partitions.push_back(partition(activity));
-    const base::Result<graph::TaskGraph> graph = graph::measuredGraph(trace, window);
     std::vector<CauseDurations> causes;
-    if (graph) {
+    const auto explainWithoutTasks = [&] {
+        for (std::size_t i = 0; i < activities.size(); ++i)
+            causes.push_back(causesWithoutTasks(trace, activities[i], partitions[i]));
+    };
+    if (trace.annotations().tasks.empty()) {
+        explainWithoutTasks();
+    } else if (const auto graph = graph::measuredGraph(trace, window); graph) {
         causes = attributeBubbles(trace, *graph, activities, partitions);
         totals.path.add(trace, *graph, window);
     } else {
-        for (const Partition& parts : partitions) causes.push_back(unexplained(parts));
+        explainWithoutTasks();
         diagnostics.add(base::Severity::Error, "task_graph_unusable",
                         fmt::format("iteration {}: {}; its bubble has no causes and it is not on "
                                     "the critical path",
@@ -86,7 +91,13 @@ void noteTransfers(const RunAnalysis& analysis,
 }
 
 void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
-    if (trace.annotations().tasks.empty()) {
+    if (trace.annotations().tasks.empty() && anyWindow) {
+        diagnostics.add(base::Severity::Info, "no_tasks",
+                        fmt::format("none of the {} events names a pipeline action such as 2F0: "
+                                    "the figures are of device work, not of stages and "
+                                    "microbatches; rules can name them (docs/importing.md)",
+                                    trace.eventCount()));
+    } else if (trace.annotations().tasks.empty()) {
         diagnostics.add(base::Severity::Error, "no_tasks",
                         fmt::format("none of the {} events names a pipeline action such as 2F0, so "
                                     "there is nothing to account for; run pleat-train, or mark "

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/measured_graph.h"
+#include "trace/categories.h"
 
 namespace pleat::graph {
 namespace {
@@ -73,10 +74,78 @@ bool isComplete(const Seen& seen, const std::map<RankId, std::size_t>& usual, bo
     });
 }
 
+struct Work {
+    base::TraceTime called;  // where a call is recorded; else its start
+    base::Interval span;
+};
+
+// Device work of ranks with a number, by when it was called.
+std::vector<Work> deviceWork(const trace::Trace& trace) {
+    std::vector<Work> all;
+    std::size_t next = 0;  // dependencies ascend by the event they lead to
+    const auto dependencies = trace.dependencies();
+    for (std::size_t i = 0; i < trace.eventCount(); ++i) {
+        const auto id = trace::EventId::at(i);
+        const trace::Event event = trace.event(id);
+        const trace::Lane& lane = trace.lanes()[event.lane];
+        if (lane.kind != trace::LaneKind::DeviceStream || trace.ranks()[lane.rank].number < 0 ||
+            !trace::categories::isDeviceWork(trace.domain(id)))
+            continue;
+        while (next < dependencies.size() && dependencies[next].to < id) ++next;
+        const bool launched = next < dependencies.size() && dependencies[next].to == id &&
+                              dependencies[next].kind == trace::DependencyKind::Launch;
+        all.push_back(
+            {launched ? trace.event(dependencies[next].from).span.begin : event.span.begin,
+             event.span});
+    }
+    return all;
+}
+
+// Without tasks: from one recorded iteration range to the next, the last to the end of what the
+// device did for it. Without ranges either: all that devices did, as one.
+std::vector<IterationWindow> windowsOfDevices(const trace::Trace& trace) {
+    const std::vector<Work> work = deviceWork(trace);
+    std::map<std::int32_t, base::Interval> ranges;
+    std::map<std::int32_t, std::set<RankId>> ranks;
+    for (const trace::IterationSpan& span : trace.annotations().iterations) {
+        const auto [range, isNew] = ranges.try_emplace(span.iteration, span.span);
+        range->second.begin = std::min(range->second.begin, span.span.begin);
+        range->second.end = std::max(range->second.end, span.span.end);
+        ranks[span.iteration].insert(span.rank);
+    }
+    std::vector<IterationWindow> windows;
+    if (work.empty()) return windows;
+    std::size_t most = 0;
+    for (const auto& [iteration, of] : ranks) most = std::max(most, of.size());
+    for (const auto& [iteration, range] : ranges) {
+        base::Interval window = range;
+        if (!windows.empty()) {
+            IterationWindow& before = windows.back();
+            window.begin = std::max(window.begin, before.window.begin);
+            before.window.end = window.begin;
+        }
+        windows.push_back({iteration, window, ranks[iteration].size() == most});
+    }
+    if (windows.empty()) {
+        windows.push_back({0, work.front().span, true});
+        for (const Work& piece : work)
+            windows.front().window.begin = std::min(windows.front().window.begin, piece.span.begin);
+    }
+    const bool marked = !ranges.empty();
+    base::Interval& last = windows.back().window;
+    const base::TraceTime markedEnd = last.end;
+    for (const Work& piece : work) {
+        if (!marked || (piece.called >= last.begin && piece.called < markedEnd))
+            last.end = std::max(last.end, piece.span.end);
+    }
+    return windows;
+}
+
 }  // namespace
 
 std::vector<IterationWindow> iterationWindows(const trace::Trace& trace) {
     const trace::Annotations& found = trace.annotations();
+    if (found.tasks.empty()) return windowsOfDevices(trace);
     const std::map<std::int32_t, Seen> iterations = gather(found);
     const auto usual = usualTasks(iterations);
     std::vector<IterationWindow> windows;

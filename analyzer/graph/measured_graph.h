@@ -23,7 +23,8 @@ struct IterationWindow {
                             // any) with as many tasks as in most iterations
 };
 
-// Ascending; empty when the trace has no tasks.
+// Ascending. Without tasks, from one recorded iteration range to the next as devices see them
+// (without ranges, one window of all device work); empty without device work either.
 [[nodiscard]] std::vector<IterationWindow> iterationWindows(const trace::Trace& trace);
 
 // Nodes: the iteration's tasks, phases and transfers, clipped to the window. Edges: order of tasks

@@ -1,0 +1,193 @@
+#include "analysis/device_work.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "trace/categories.h"
+
+namespace pleat::analysis {
+namespace {
+
+namespace categories = trace::categories;
+using base::Interval;
+using base::IntervalSet;
+using base::TraceTime;
+using trace::EventId;
+using trace::LaneId;
+
+std::vector<LaneId> streamsOf(const trace::Trace& trace, trace::RankId rank) {
+    std::vector<LaneId> lanes;
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
+        if (lane.rank == rank && lane.kind == trace::LaneKind::DeviceStream)
+            lanes.push_back(LaneId::at(i));
+    }
+    return lanes;
+}
+
+Interval spanOf(const trace::Trace& trace, EventId id) {
+    const TraceTime begin{trace.columns().startNs[id.index()]};
+    return {begin, begin + base::Duration{trace.columns().durationNs[id.index()]}};
+}
+
+// One list per window of a lane's work of one kind, touching pieces merged.
+class WindowedWork {
+  public:
+    WindowedWork(std::span<const graph::IterationWindow> windows)
+        : m_windows(windows), m_lists(windows.size()) {}
+
+    // Spans come in order of their start.
+    void add(Interval span) {
+        while (m_first < m_windows.size() && m_windows[m_first].window.end <= span.begin) ++m_first;
+        for (std::size_t w = m_first; w < m_windows.size(); ++w) {
+            const Interval clipped = intersect(span, m_windows[w].window);
+            if (clipped.empty()) return;
+            auto& list = m_lists[w];
+            if (!list.empty() && clipped.begin <= list.back().end) {
+                list.back().end = std::max(list.back().end, clipped.end);
+            } else {
+                list.push_back(clipped);
+            }
+        }
+    }
+    [[nodiscard]] const std::vector<std::vector<Interval>>& lists() const { return m_lists; }
+
+  private:
+    std::span<const graph::IterationWindow> m_windows;
+    std::vector<std::vector<Interval>> m_lists;
+    std::size_t m_first = 0;
+};
+
+// Host calls that started nothing in the trace, though their name says that they start work.
+std::vector<TraceTime> untracedCalls(const trace::Trace& trace, trace::RankId rank) {
+    std::vector<bool> started(trace.eventCount(), false);
+    for (const trace::Dependency& dependency : trace.dependencies())
+        if (dependency.kind == trace::DependencyKind::Launch)
+            started[dependency.from.index()] = true;
+    std::vector<TraceTime> calls;
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
+        if (lane.rank != rank || lane.kind != trace::LaneKind::HostThread) continue;
+        const auto events = trace.eventsOf(LaneId::at(i));
+        for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
+            const std::string_view domain = trace.domain(id);
+            const bool call =
+                domain == categories::kRuntimeCall || domain == categories::kDriverCall;
+            if (call && !started[id.index()] &&
+                trace.name(id).find("Launch") != std::string_view::npos)
+                calls.push_back(spanOf(trace, id).begin);
+        }
+    }
+    std::sort(calls.begin(), calls.end());
+    return calls;
+}
+
+// The streams of a rank, asked for the work that starts next, at ascending times.
+class NextWork {
+  public:
+    NextWork(const trace::Trace& trace, trace::RankId rank) : m_trace(trace), m_kinds(trace) {
+        for (const LaneId lane : streamsOf(trace, rank)) m_streams.push_back(trace.eventsOf(lane));
+    }
+
+    [[nodiscard]] std::optional<EventId> from(TraceTime time) {
+        std::optional<EventId> next;
+        for (trace::Trace::EventRange& stream : m_streams) {
+            while (stream.first < stream.last &&
+                   (m_trace.columns().startNs[stream.first.index()] < time.ns ||
+                    m_kinds.of(stream.first) == DeviceWork::None))
+                stream.first = EventId(stream.first.index() + 1);
+            if (stream.first < stream.last &&
+                (!next || m_trace.columns().startNs[stream.first.index()] <
+                              m_trace.columns().startNs[next->index()]))
+                next = stream.first;
+        }
+        return next;
+    }
+
+  private:
+    const trace::Trace& m_trace;
+    const DeviceWorkKinds m_kinds;
+    std::vector<trace::Trace::EventRange> m_streams;
+};
+
+std::optional<TraceTime> calledAt(const trace::Trace& trace, EventId work) {
+    for (const trace::Dependency& dependency : trace.dependenciesOf(work))
+        if (dependency.kind == trace::DependencyKind::Launch)
+            return spanOf(trace, dependency.from).begin;
+    return std::nullopt;
+}
+
+}  // namespace
+
+DeviceWorkKinds::DeviceWorkKinds(const trace::Trace& trace) : m_trace(trace) {
+    const base::StringPool& strings = trace.columns().strings;
+    for (std::size_t i = 0; i < strings.size(); ++i) {
+        const std::string_view text = strings.text(base::StringId::at(i));
+        const bool copies = text == categories::kCopy || text == categories::kSet;
+        m_ofDomain.push_back(copies                           ? DeviceWork::Copy
+                             : categories::isDeviceWork(text) ? DeviceWork::Compute
+                                                              : DeviceWork::None);
+        m_communicates.push_back(categories::isCommunicationKernel(text));
+    }
+}
+
+std::vector<bool> ranksWithDeviceWork(const trace::Trace& trace) {
+    const DeviceWorkKinds kinds(trace);
+    std::vector<bool> has(trace.ranks().size(), false);
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
+        if (lane.kind != trace::LaneKind::DeviceStream || has[lane.rank.index()]) continue;
+        const auto events = trace.eventsOf(LaneId::at(i));
+        for (EventId id = events.first; id < events.last && !has[lane.rank.index()];
+             id = EventId(id.index() + 1))
+            has[lane.rank.index()] = kinds.of(id) != DeviceWork::None;
+    }
+    return has;
+}
+
+void addDeviceWork(const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+                   std::span<const trace::RankId> ranks,
+                   std::vector<std::vector<RankActivity>>& activities) {
+    const DeviceWorkKinds kinds(trace);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        for (const LaneId lane : streamsOf(trace, ranks[rank])) {
+            WindowedWork compute(windows), copies(windows);
+            const auto events = trace.eventsOf(lane);
+            for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
+                const DeviceWork work = kinds.of(id);
+                if (work == DeviceWork::Compute) compute.add(spanOf(trace, id));
+                if (work == DeviceWork::Copy) copies.add(spanOf(trace, id));
+            }
+            for (std::size_t w = 0; w < windows.size(); ++w) {
+                RankActivity& activity = activities[w][rank];
+                const auto append = [](std::vector<Interval>& to,
+                                       const std::vector<Interval>& more) {
+                    to.insert(to.end(), more.begin(), more.end());
+                };
+                append(activity.compute, compute.lists()[w]);
+                append(activity.copies, copies.lists()[w]);
+            }
+        }
+    }
+}
+
+IdleReasons idleReasons(const trace::Trace& trace, trace::RankId rank, const IntervalSet& idle) {
+    const std::vector<TraceTime> untraced = untracedCalls(trace, rank);
+    NextWork next(trace, rank);
+    std::vector<Interval> hostLate, unseen;
+    for (const Interval& piece : idle.intervals()) {
+        const auto call = std::lower_bound(untraced.begin(), untraced.end(), piece.begin);
+        if (call != untraced.end() && *call < piece.end) {
+            unseen.push_back(piece);
+            continue;
+        }
+        const std::optional<EventId> work = next.from(piece.end);
+        if (!work) continue;
+        const std::optional<TraceTime> called = calledAt(trace, *work);
+        if (called && *called >= piece.begin) hostLate.push_back(piece);
+    }
+    return {IntervalSet(std::move(hostLate)), IntervalSet(std::move(unseen))};
+}
+
+}  // namespace pleat::analysis

@@ -1,0 +1,57 @@
+// What devices did, from the events of their streams: kernels that compute, kernels that
+// communicate, copies. Where a rank's device was recorded, this is what its accounting counts; a
+// host's or a task's range only says what the work was for. Linear passes over the columns; pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/activity.h"
+#include "base/interval_set.h"
+#include "trace/trace.h"
+
+namespace pleat::analysis {
+
+enum class DeviceWork : std::uint8_t { None, Compute, Communication, Copy };
+
+// The kind of every event, worked out once per name and category.
+class DeviceWorkKinds {
+  public:
+    explicit DeviceWorkKinds(const trace::Trace& trace);
+    [[nodiscard]] DeviceWork of(trace::EventId id) const {
+        const base::StringId domain = m_trace.columns().domain[id.index()];
+        if (!domain.valid()) return DeviceWork::None;
+        const DeviceWork work = m_ofDomain[domain.index()];
+        if (work != DeviceWork::Compute) return work;
+        return m_communicates[m_trace.columns().name[id.index()].index()]
+                   ? DeviceWork::Communication
+                   : DeviceWork::Compute;
+    }
+
+  private:
+    const trace::Trace& m_trace;
+    std::vector<DeviceWork> m_ofDomain;  // Compute: or Communication, by name
+    std::vector<bool> m_communicates;    // by name
+};
+
+// By RankId: has it a device stream with any work?
+[[nodiscard]] std::vector<bool> ranksWithDeviceWork(const trace::Trace& trace);
+
+// Adds compute and copies of the ranks' streams to their activities. `windows` ascending and
+// disjoint, `activities` as collectActivities has them. O(events).
+void addDeviceWork(const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+                   std::span<const trace::RankId> ranks,
+                   std::vector<std::vector<RankActivity>>& activities);
+
+// Why a device was idle, as far as its own recording says.
+struct IdleReasons {
+    base::IntervalSet hostLate;  // what ran next was called only after the device was free
+    base::IntervalSet untraced;  // a call within started work that is not in the trace
+};
+
+// Of the rank's idle time; parts of it, disjoint. O(events of the rank + idle pieces x streams).
+[[nodiscard]] IdleReasons idleReasons(const trace::Trace& trace, trace::RankId rank,
+                                      const base::IntervalSet& idle);
+
+}  // namespace pleat::analysis

@@ -1,0 +1,168 @@
+// Accounting of ranks whose devices were recorded: kernels, copies and what the host called when.
+#include "analysis/device_work.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "analysis/run_analysis.h"
+#include "annotate/annotate.h"
+#include "trace/categories.h"
+#include "trace/trace_builder.h"
+
+namespace pleat::analysis {
+namespace {
+
+namespace categories = trace::categories;
+
+// One rank with a host thread and streams.
+class DeviceTrace {
+  public:
+    DeviceTrace() {
+        trace::Rank rank;
+        rank.number = 0;
+        m_rank = m_builder.addRank(rank);
+        m_host = m_builder.addLane({m_rank, trace::LaneKind::HostThread, 1, ""});
+    }
+    DeviceTrace& step(int number, std::int64_t begin, std::int64_t end) {
+        return add(m_host, categories::kAnnotation, "ProfilerStep#" + std::to_string(number), begin,
+                   end);
+    }
+    // A call at `called` that starts the work; none where it is negative.
+    DeviceTrace& work(std::int64_t called, std::int64_t begin, std::int64_t end,
+                      std::string_view category = categories::kKernel,
+                      const std::string& name = "gemm", std::int64_t stream = 7) {
+        if (called >= 0)
+            add(m_host, categories::kRuntimeCall, "cudaLaunchKernel", called, called + 1);
+        add(laneOf(stream), category, name, begin, end);
+        if (called >= 0) {
+            m_builder.addDependency(m_builder.eventCount() - 2, m_builder.eventCount() - 1,
+                                    trace::DependencyKind::Launch);
+        }
+        return *this;
+    }
+    DeviceTrace& untracedCall(std::int64_t called) {
+        return add(m_host, categories::kRuntimeCall, "cudaLaunchKernel", called, called + 1);
+    }
+    [[nodiscard]] trace::Trace build() {
+        return annotate::annotate(std::move(m_builder).build().trace).value();
+    }
+
+  private:
+    DeviceTrace& add(trace::LaneId lane, std::string_view domain, const std::string& name,
+                     std::int64_t begin, std::int64_t end) {
+        m_builder.addEvent({lane,
+                            m_builder.intern(name),
+                            m_builder.intern(domain),
+                            trace::EventKind::Range,
+                            trace::EventFlag::None,
+                            {{begin}, {end}}});
+        return *this;
+    }
+    trace::LaneId laneOf(std::int64_t stream) {
+        const auto [known, isNew] = m_streams.try_emplace(stream);
+        if (isNew)
+            known->second = m_builder.addLane({m_rank, trace::LaneKind::DeviceStream, stream, ""});
+        return known->second;
+    }
+
+    trace::TraceBuilder m_builder;
+    trace::RankId m_rank;
+    trace::LaneId m_host;
+    std::map<std::int64_t, trace::LaneId> m_streams;
+};
+
+RunAnalysis analysed(DeviceTrace trace) { return analyseRun(trace.build(), {}).value(); }
+
+base::Duration causeOf(const RankSummary& rank, BubbleCause cause) {
+    return rank.bubbleByCause[cause];
+}
+
+constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+TEST(DeviceWork, KernelsComputeCopiesCopyAndIdleIsNamed) {
+    DeviceTrace trace;
+    trace.work(0, 10, 40).work(1, 30, 60, categories::kCopy, "Memcpy HtoD", 8);
+    trace.work(80, 90, 100);   // called after the device was free
+    trace.work(85, 110, 120);  // called before
+    const RunAnalysis run = analysed(std::move(trace));
+    ASSERT_EQ(run.ranks.size(), 1U);
+    const RankSummary& rank = run.ranks.front();
+    EXPECT_EQ(rank.total.ns, 110);
+    EXPECT_EQ(rank.compute.ns, 50);
+    EXPECT_EQ(rank.copy.ns, 20);  // [40, 60)
+    EXPECT_EQ(rank.bubble.ns, 40);
+    EXPECT_EQ(causeOf(rank, BubbleCause::HostLate).ns, 30);
+    EXPECT_EQ(causeOf(rank, BubbleCause::Unknown).ns, 10);
+    EXPECT_EQ(run.diagnostics.find("no_tasks")->severity, base::Severity::Info);
+}
+
+TEST(DeviceWork, WorkThatWasNotRecordedIsNoIdleOfTheHost) {
+    DeviceTrace trace;
+    trace.work(0, 0, 10).untracedCall(20).work(50, 60, 70);
+    const RunAnalysis run = analysed(std::move(trace));
+    EXPECT_EQ(causeOf(run.ranks.front(), BubbleCause::UntracedWork).ns, 50);
+    EXPECT_EQ(causeOf(run.ranks.front(), BubbleCause::HostLate).ns, 0);
+}
+
+TEST(DeviceWork, TheLastStepEndsWithWhatTheDeviceDidForIt) {
+    DeviceTrace trace;
+    trace.step(4, 0, 50).step(5, 50, 60).work(10, 20, 40).work(52, 70, 90).work(61, 95, 99);
+    const RunAnalysis run = analysed(std::move(trace));
+    EXPECT_EQ(run.iterations.indices, (std::vector<std::int32_t>{4, 5}));
+    EXPECT_EQ(run.iterations.mean.ns, 45);  // [0, 50) and [50, 90)
+}
+
+// bad-inputs 35: no communication is none, and a tenth exposed is a tenth.
+TEST(DeviceWork, ExposedCommunicationIsWhatNoKernelCovers) {
+    DeviceTrace none;
+    none.work(0, 0, 100);
+    EXPECT_TRUE(analysed(std::move(none)).transfers.empty());
+    DeviceTrace some;
+    some.work(0, 0, 90).work(1, 80, 100, categories::kKernel, kAllReduce, 20);
+    const RunAnalysis run = analysed(std::move(some));
+    EXPECT_EQ(run.ranks.front().moving.ns, 10);
+    EXPECT_EQ(run.ranks.front().hidden.ns, 10);
+    ASSERT_EQ(run.transfers.size(), 1U);
+    EXPECT_DOUBLE_EQ(*run.transfers.front().figures.overlapFraction(), 0.5);
+}
+
+// bad-inputs 11, 15, 33: streams that wait do not work.
+TEST(DeviceWork, WaitingOnTheDeviceIsNoWork) {
+    DeviceTrace trace;
+    trace.work(0, 0, 10).work(-1, 10, 40, categories::kDeviceSync, "Stream Wait Event");
+    trace.work(5, 40, 50).work(-1, 0, 50, categories::kDeviceAnnotation, "forward");
+    const RunAnalysis run = analysed(std::move(trace));
+    EXPECT_EQ(run.ranks.front().compute.ns, 20);
+    EXPECT_EQ(run.ranks.front().bubble.ns, 30);
+}
+
+TEST(DeviceWork, AnyWorkSumsToTheWindow) {
+    std::mt19937 random(5);
+    const auto upTo = [&](int most) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(most));
+    };
+    for (int round = 0; round < 200; ++round) {
+        DeviceTrace trace;
+        std::int64_t time = 0;
+        for (int i = 0; i < 30; ++i) {
+            time += upTo(40);
+            const std::int64_t begin = time + upTo(60);
+            const std::string_view category = i % 4 == 0 ? categories::kCopy : categories::kKernel;
+            trace.work(upTo(5) == 0 ? -1 : time, begin, begin + 1 + upTo(50), category,
+                       i % 5 == 1 ? kAllReduce : "gemm", 7 + upTo(3));
+            if (upTo(6) == 0) trace.untracedCall(time + upTo(20));
+        }
+        if (round % 2 == 0) trace.step(1, 0, time / 2).step(2, time / 2, time);
+        const RunAnalysis run = analysed(std::move(trace));
+        ASSERT_EQ(run.ranks.size(), 1U);
+        const RankSummary& rank = run.ranks.front();
+        EXPECT_EQ(rank.total, rank.compute + rank.moving + rank.waiting + rank.copy + rank.bubble);
+        EXPECT_EQ(rank.bubbleByCause.total(), rank.bubble);
+        EXPECT_EQ(rank.total, run.iterations.mean);
+        for (const base::Duration part : rank.bubbleByCause.of) EXPECT_GE(part.ns, 0);
+    }
+}
+
+}  // namespace
+}  // namespace pleat::analysis
