@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -11,51 +10,14 @@
 #include <vector>
 
 #include "annotate/arguments.h"
+#include "annotate/timers.h"
 
 namespace pleat::annotate {
 namespace {
 
 using schedule::ActionKind;
-using trace::Dimension;
 using trace::Operation;
 using trace::RankId;
-
-enum class Role : std::uint8_t { Task, Message, Collective, Phase };
-
-struct Timer {
-    std::string_view name;
-    Role role;
-    ActionKind action = ActionKind::Forward;  // of tasks and messages
-    Operation operation = Operation::Other;
-    Dimension dimension = Dimension::Other;
-};
-
-constexpr std::array<Timer, 12> kTimers = {{
-    {"forward-compute", Role::Task, ActionKind::Forward},
-    {"backward-compute", Role::Task, ActionKind::FullBackward},
-    {"forward-send", Role::Message, ActionKind::SendForward, Operation::Send, Dimension::Pp},
-    {"forward-recv", Role::Message, ActionKind::ReceiveForward, Operation::Receive, Dimension::Pp},
-    {"backward-send", Role::Message, ActionKind::SendBackward, Operation::Send, Dimension::Pp},
-    {"backward-recv", Role::Message, ActionKind::ReceiveBackward, Operation::Receive,
-     Dimension::Pp},
-    {"params-all-gather", Role::Collective, ActionKind::Unshard, Operation::AllGather,
-     Dimension::Dp},
-    {"grads-reduce-scatter", Role::Collective, ActionKind::ReduceGradient, Operation::ReduceScatter,
-     Dimension::Dp},
-    {"layernorm-grads-all-reduce", Role::Collective, ActionKind::ReduceGradient,
-     Operation::AllReduce, Dimension::Tp},
-    // Between the first and the last pipeline rank, which share the embedding.
-    {"embedding-grads-all-reduce", Role::Collective, ActionKind::ReduceGradient,
-     Operation::AllReduce, Dimension::Other},
-    {"optimizer", Role::Phase},
-    {"optimizer-clip-main-grad", Role::Phase},
-}};
-
-const Timer* timerNamed(std::string_view name) {
-    const auto* const found = std::find_if(kTimers.begin(), kTimers.end(),
-                                           [&](const Timer& timer) { return timer.name == name; });
-    return found == kTimers.end() ? nullptr : found;
-}
 
 bool isForward(ActionKind kind) {
     return kind == ActionKind::SendForward || kind == ActionKind::ReceiveForward;
@@ -97,14 +59,14 @@ class TimerReader {
         const std::int32_t chunk = std::max(m_arguments.integer32("model_chunk").value_or(0), 0);
         const std::int32_t stage = chunk * m_pipelineRanks + at.pp;
         const std::int32_t microbatch = m_arguments.integer32("mb_id").value_or(-1);
-        if (timer.role == Role::Phase) {
+        if (timer.role == TimerRole::Phase) {
             m_draft.found.phases.push_back(
                 {rank, id, *step, trace::PhaseKind::Optimizer, event.span});
-        } else if (timer.role == Role::Task && microbatch >= 0) {
+        } else if (timer.role == TimerRole::Task && microbatch >= 0) {
             m_draft.found.tasks.push(
                 {rank, id, *step, stage, chunk, microbatch, timer.action, event.span});
             m_stages = std::max(m_stages, stage + 1);
-        } else if (timer.role == Role::Message || timer.role == Role::Collective) {
+        } else if (timer.role == TimerRole::Message || timer.role == TimerRole::Collective) {
             trace::Transfer transfer;
             transfer.rank = rank;
             transfer.event = id;
@@ -112,25 +74,25 @@ class TimerReader {
             transfer.operation = timer.operation;
             transfer.dimension = timer.dimension;
             // Gradients are what the schedule waits for; other collectives are no action of it.
-            if (timer.role == Role::Message || timer.operation == Operation::ReduceScatter)
+            if (timer.role == TimerRole::Message || timer.operation == Operation::ReduceScatter)
                 transfer.action = timer.action;
             transfer.span = event.span;
-            if (timer.role == Role::Message) {
+            if (timer.role == TimerRole::Message) {
                 m_messages.push_back(
                     {transfer, m_arguments.integer("seq_id").value_or(event.span.begin.ns)});
                 return;
             }
             transfer.stage = stage;
             transfer.chunk = chunk;
-            joinGroup(transfer, timer.name, at);
+            joinGroup(transfer, timer, at);
             m_draft.found.transfers.push(transfer);
         }
     }
 
     // Whose collective it is, by what the members have in common.
-    void joinGroup(trace::Transfer& transfer, std::string_view name, const trace::Coordinates& at) {
-        const bool embedding = timerNamed(name)->dimension == Dimension::Other;
-        const std::string group = transfer.dimension == Dimension::Dp
+    void joinGroup(trace::Transfer& transfer, const Timer& timer, const trace::Coordinates& at) {
+        const bool embedding = timer.group == TimerGroup::Embedding;
+        const std::string group = timer.group == TimerGroup::Stage
                                       ? fmt::format("dp: pp {}, tp {}", at.pp, at.tp)
                                   : embedding ? fmt::format("embedding: dp {}, tp {}", at.dp, at.tp)
                                               : fmt::format("tp: dp {}, pp {}", at.dp, at.pp);
