@@ -72,12 +72,25 @@ class Importer {
         return numberRanks(file, ranksBefore, alone);
     }
 
-    trace::Trace build() && {
-        m_builder.shift(0, 0, base::TraceTime{} - m_builder.earliest());
+    trace::Trace build(bool alone) && {
+        if (!alone || !countsFromItsBegin())
+            m_builder.shift(0, 0, base::TraceTime{} - m_builder.earliest());
         return std::move(m_builder).build().trace;
     }
 
   private:
+    // A timeline of pipeline timers may count from the moment its first step began, which is a
+    // little before its first timer: its zero means something and is kept.
+    [[nodiscard]] bool countsFromItsBegin() const {
+        constexpr std::int64_t kLongestLead_ns = 1'000'000'000;
+        const auto& ranks = m_builder.ranks();
+        const bool ofTimers = std::any_of(ranks.begin(), ranks.end(), [](const trace::Rank& rank) {
+            return rank.coordinates.pp >= 0;
+        });
+        const std::int64_t first_ns = m_builder.earliest().ns;
+        return ofTimers && first_ns >= 0 && first_ns <= kLongestLead_ns;
+    }
+
     base::Result<void> addEvents(const fs::path& file, ByteSource& source) {
         const auto read = importChrome(source, m_pool, m_builder);
         if (!read) {
@@ -189,7 +202,7 @@ base::Result<trace::Trace> importTraces(std::span<const fs::path> files,
     for (const fs::path& file : files) {
         if (const auto added = importer.add(file, files.size() == 1); !added) return added.error();
     }
-    return std::move(importer).build();
+    return std::move(importer).build(files.size() == 1);
 }
 
 }  // namespace pleat::importers

@@ -23,7 +23,8 @@ struct ImportOptions {
 [[nodiscard]] base::Result<std::vector<std::filesystem::path>> traceFiles(
     std::span<const std::filesystem::path> given);
 
-// Reads all files into one trace whose earliest event is at 0. Every process of every file is a
+// Reads all files into one trace whose earliest event is at 0; a single timeline of pipeline timers
+// that counts from the begin of its first step keeps its zero. Every process of every file is a
 // rank of its own; a rank's number is what its file says, else what `options` says, else what the
 // file's name says ("rank3"). Input error in one line naming the file: unknown format (and what was
 // tried), nothing in it, the same rank number twice, a rank that cannot be told among several

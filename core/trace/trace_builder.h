@@ -21,6 +21,7 @@ class TraceBuilder {
     LaneId addLane(Lane lane);  // lane.rank was returned by addRank
     base::StringId intern(std::string_view text);
     [[nodiscard]] base::IdVector<RankTag, Rank>& ranks() { return m_ranks; }
+    [[nodiscard]] const base::IdVector<RankTag, Rank>& ranks() const { return m_ranks; }
     [[nodiscard]] base::IdVector<LaneTag, Lane>& lanes() { return m_lanes; }
     void reserveEvents(std::size_t count);
     // `arguments` is a flat JSON object or empty; `sourceRow` 0 when the event comes from no file.

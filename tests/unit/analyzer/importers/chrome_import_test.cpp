@@ -314,6 +314,21 @@ TEST(ChromeImport, ThreadsNamedByPipelineRankAreRanks) {
     EXPECT_EQ(trace.lanes()[trace::LaneId(2)].name, "pp-comm");
 }
 
+// It may count from the moment its first step began, a little before its first timer.
+TEST(ChromeImport, ATimelineOfPipelineTimersKeepsItsZero) {
+    const auto begins = [](const char* thread, const char* start) {
+        const trace::Trace trace = imported(fmt::format(
+            R"([{{"ph":"X","name":"gc","pid":0,"tid":0,"ts":{},"dur":1}},)"
+            R"({{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{{"name":"{}"}}}}])",
+            start, thread));
+        return trace.span().begin.ns;
+    };
+    EXPECT_EQ(begins("PP rank 0, TP rank 0, compute", "44.5"), 44'500);
+    EXPECT_EQ(begins("PP rank 0, TP rank 0, compute", "1700000000000000"), 0);
+    EXPECT_EQ(begins("PP rank 0, TP rank 0, compute", "-44.5"), 0);
+    EXPECT_EQ(begins("worker", "44.5"), 0);
+}
+
 TEST(ChromeImport, WhatIsNoTraceIsRefusedInOneLine) {
     const std::pair<const char*, const char*> cases[] = {
         {"", "empty"},
