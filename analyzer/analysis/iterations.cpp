@@ -11,23 +11,6 @@ namespace {
 constexpr std::size_t kResamples = 2000;
 constexpr std::uint64_t kSeed = 0x9e37'79b9'7f4a'7c15;
 
-std::pair<base::Duration, base::Duration> bootstrapInterval(
-    const std::vector<std::int64_t>& durations) {
-    // The generator is specified by the standard, distributions are not: the remainder keeps the
-    // figures the same with every standard library, at a bias below 1e-12.
-    std::mt19937_64 generator(kSeed);
-    std::vector<std::int64_t> means;
-    means.reserve(kResamples);
-    for (std::size_t i = 0; i < kResamples; ++i) {
-        std::int64_t sum = 0;
-        for (std::size_t k = 0; k < durations.size(); ++k)
-            sum += durations[generator() % durations.size()];
-        means.push_back(sum / static_cast<std::int64_t>(durations.size()));
-    }
-    std::sort(means.begin(), means.end());
-    return {{means[kResamples * 25 / 1000]}, {means[kResamples * 975 / 1000 - 1]}};
-}
-
 void findWarmUp(const std::vector<std::int64_t>& inOrder, IterationStatistics& statistics) {
     constexpr double kSlow = 1.5;
     const auto median = static_cast<double>(statistics.median.ns);
@@ -83,13 +66,18 @@ base::Result<void> checkTimes(const trace::Trace& trace,
 }
 
 base::Result<std::vector<graph::IterationWindow>> selectIterations(
-    std::span<const graph::IterationWindow> windows, const std::optional<IterationRange>& range,
+    std::span<const graph::IterationWindow> windows, std::span<const IterationRange> ranges,
     base::Diagnostics& diagnostics) {
     std::vector<graph::IterationWindow> selected;
-    bool anyInRange = false;
+    std::vector<bool> anyIn(ranges.size(), windows.empty());
     for (const graph::IterationWindow& window : windows) {
-        if (range && (window.iteration < range->first || window.iteration > range->last)) continue;
-        anyInRange = true;
+        bool chosen = ranges.empty();
+        for (std::size_t i = 0; i < ranges.size(); ++i) {
+            const bool within =
+                window.iteration >= ranges[i].first && window.iteration <= ranges[i].last;
+            if (within) chosen = anyIn[i] = true;
+        }
+        if (!chosen) continue;
         if (window.complete && !window.window.empty()) {
             selected.push_back(window);
             continue;
@@ -100,26 +88,47 @@ base::Result<std::vector<graph::IterationWindow>> selectIterations(
                         "than in the others",
                         window.iteration));
     }
-    if (range && !anyInRange && !windows.empty()) {
-        return base::Error{
-            base::ErrorCode::Usage,
-            fmt::format("no iteration in {}:{} was recorded; the trace has {}:{}", range->first,
-                        range->last, windows.front().iteration, windows.back().iteration)};
+    const auto missed = std::find(anyIn.begin(), anyIn.end(), false);
+    if (missed == anyIn.end()) return selected;
+    const IterationRange& range = ranges[static_cast<std::size_t>(missed - anyIn.begin())];
+    return base::Error{
+        base::ErrorCode::Usage,
+        fmt::format("no iteration in {}:{} was recorded; the trace has {}:{}", range.first,
+                    range.last, windows.front().iteration, windows.back().iteration)};
+}
+
+std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
+    std::span<const base::Duration> durations) {
+    if (durations.size() < 2) return std::nullopt;
+    // The generator is specified by the standard, distributions are not: the remainder keeps the
+    // figures the same with every standard library, at a bias below 1e-12.
+    std::mt19937_64 generator(kSeed);
+    std::vector<std::int64_t> means;
+    means.reserve(kResamples);
+    for (std::size_t i = 0; i < kResamples; ++i) {
+        std::int64_t sum = 0;
+        for (std::size_t k = 0; k < durations.size(); ++k)
+            sum += durations[generator() % durations.size()].ns;
+        means.push_back(sum / static_cast<std::int64_t>(durations.size()));
     }
-    return selected;
+    std::sort(means.begin(), means.end());
+    return std::pair<base::Duration, base::Duration>{{means[kResamples * 25 / 1000]},
+                                                     {means[kResamples * 975 / 1000 - 1]}};
 }
 
 IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> windows) {
     IterationStatistics statistics;
+    std::vector<base::Duration> lengths;
     std::vector<std::int64_t> durations;
     std::int64_t sum = 0;
     for (const graph::IterationWindow& window : windows) {
         statistics.indices.push_back(window.iteration);
-        durations.push_back(window.window.length().ns);
+        lengths.push_back(window.window.length());
+        durations.push_back(lengths.back().ns);
         sum += durations.back();
     }
     if (durations.empty()) return statistics;
-    if (durations.size() > 1) statistics.ci95 = bootstrapInterval(durations);
+    statistics.ci95 = meanInterval(lengths);
     const std::vector<std::int64_t> inOrder = durations;
     std::sort(durations.begin(), durations.end());
     const std::size_t n = durations.size();

@@ -20,16 +20,21 @@ struct IterationRange {
     std::int32_t last = 0;
 };
 
-// The complete windows within `range` (all, when none is given). Incomplete ones are left out and
-// counted as "iteration_incomplete". Usage error when the range holds no recorded iteration.
+// The complete windows within any of `ranges` (all, when none is given). Incomplete ones are left
+// out and counted as "iteration_incomplete". Usage error when a range holds no recorded iteration.
 [[nodiscard]] base::Result<std::vector<graph::IterationWindow>> selectIterations(
-    std::span<const graph::IterationWindow> windows, const std::optional<IterationRange>& range,
+    std::span<const graph::IterationWindow> windows, std::span<const IterationRange> ranges,
     base::Diagnostics& diagnostics);
 
 // Analyses add times up, in 64 bits. Error where the trace's do not allow it: tasks that last for
 // centuries, which are damage.
 [[nodiscard]] base::Result<void> checkTimes(const trace::Trace& trace,
                                             std::span<const graph::IterationWindow> windows);
+
+// Bootstrap percentile interval (95 %) of the mean, 2000 resamples from a fixed seed; none for
+// fewer than two values. Values in ns whose sum fits.
+[[nodiscard]] std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
+    std::span<const base::Duration> durations);
 
 struct IterationStatistics {
     std::vector<std::int32_t> indices;
@@ -40,8 +45,7 @@ struct IterationStatistics {
     // the run was still warming up. Their mean over the median beside it.
     std::size_t warmUp = 0;
     double warmUpRatio = 0;
-    // Bootstrap percentile interval of the mean, 2000 resamples from a fixed seed; none for fewer
-    // than two iterations.
+    // meanInterval of their lengths.
     std::optional<std::pair<base::Duration, base::Duration>> ci95;
 };
 

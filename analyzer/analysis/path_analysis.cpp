@@ -22,9 +22,9 @@ base::Result<graph::IterationWindow> chooseWindow(const trace::Trace& trace,
     const auto windows = graph::iterationWindows(trace);
     if (const auto usable = checkTimes(trace, windows); !usable) return usable.error();
     base::Diagnostics incomplete;
-    std::optional<IterationRange> range;
-    if (options.iteration) range = IterationRange{*options.iteration, *options.iteration};
-    const auto complete = selectIterations(windows, range, incomplete);
+    std::vector<IterationRange> ranges;
+    if (options.iteration) ranges.push_back({*options.iteration, *options.iteration});
+    const auto complete = selectIterations(windows, ranges, incomplete);
     if (!complete) return complete.error();
     if (complete->empty()) {
         return base::Error{base::ErrorCode::Input,

@@ -20,7 +20,7 @@
 namespace pleat::analysis {
 
 struct AnalysisOptions {
-    std::optional<IterationRange> iterations;  // none: all
+    std::vector<IterationRange> iterations;  // none: all
 };
 
 struct WaitSummary {

@@ -71,6 +71,13 @@ TEST(CommandLine, AnEmptyValueIsNoDefault) {
     expectOneLine(run({"record", "--"}), 2, "a command is missing after --");
 }
 
+TEST(CommandLine, IterationsAreRangesOrNumbers) {
+    for (const char* wrong : {"3:1", "a", "1:", "-1", "1:2,x"}) {
+        expectOneLine(run({"report", "x.pleat", "--iterations", wrong}), 2,
+                      "expected A:B with A <= B");
+    }
+}
+
 TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
     const std::string file = test::temporaryPath("trace.json");
     std::ofstream(file) << "[]";

@@ -40,7 +40,7 @@ TEST(Iterations, LeavesOutIncompleteOnesAndSaysSo) {
     auto windows = windowsOf({10, 20, 30});
     windows[2].complete = false;
     base::Diagnostics diagnostics;
-    const auto selected = selectIterations(windows, std::nullopt, diagnostics);
+    const auto selected = selectIterations(windows, {}, diagnostics);
     ASSERT_TRUE(selected);
     EXPECT_EQ(selected->size(), 2u);
     ASSERT_NE(diagnostics.find("iteration_incomplete"), nullptr);
@@ -50,12 +50,18 @@ TEST(Iterations, LeavesOutIncompleteOnesAndSaysSo) {
 TEST(Iterations, TakesBothEndsOfARangeAndRefusesOneThatWasNotRecorded) {
     const auto windows = windowsOf({10, 20, 30, 40});
     base::Diagnostics diagnostics;
-    const auto selected = selectIterations(windows, IterationRange{1, 2}, diagnostics);
+    const auto selected = selectIterations(windows, std::vector{IterationRange{1, 2}}, diagnostics);
     ASSERT_TRUE(selected);
     ASSERT_EQ(selected->size(), 2u);
     EXPECT_EQ(selected->front().iteration, 1);
     EXPECT_EQ(selected->back().iteration, 2);
-    const auto outside = selectIterations(windows, IterationRange{7, 9}, diagnostics);
+    const auto several =
+        selectIterations(windows, std::vector<IterationRange>{{3, 3}, {0, 1}, {1, 1}}, diagnostics);
+    ASSERT_TRUE(several);
+    ASSERT_EQ(several->size(), 3u);
+    EXPECT_EQ(several->back().iteration, 3);
+    const auto outside =
+        selectIterations(windows, std::vector<IterationRange>{{0, 1}, {7, 9}}, diagnostics);
     ASSERT_FALSE(outside);
     EXPECT_EQ(outside.error().code, base::ErrorCode::Usage);
     EXPECT_EQ(outside.error().message, "no iteration in 7:9 was recorded; the trace has 0:3");
