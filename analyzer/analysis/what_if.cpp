@@ -1,0 +1,111 @@
+#include "analysis/what_if.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "analysis/replay_model.h"
+
+namespace pleat::analysis {
+namespace {
+
+base::Result<ReplayModel> modelOf(const trace::Trace& trace, const WhatIfOptions& options,
+                                  base::Diagnostics& diagnostics) {
+    const auto all = graph::iterationWindows(trace);
+    if (const auto usable = checkTimes(trace, all); !usable) return usable.error();
+    const auto windows = selectIterations(all, options.iterations, diagnostics);
+    if (!windows) return windows.error();
+    ReplayModel model = replayModel(trace, *windows, diagnostics);
+    if (!model.iterations.empty()) return model;
+    return base::Error{base::ErrorCode::Input,
+                       all.empty() ? "no pipeline tasks in the trace, so there is nothing to "
+                                     "replay; pleat info shows what was recorded"
+                                   : "no iteration chosen was recorded completely and can be "
+                                     "replayed; pleat info lists the complete ones"};
+}
+
+base::Result<Covers> covers(const ReplayModel& model, const std::vector<Suspect>& known,
+                            const std::string& option, const std::string& key) {
+    const auto suspect = parseSuspect(key, known);
+    if (!suspect) return suspect.error().within(fmt::format("{} {}", option, key));
+    return coverage(model, *suspect);
+}
+
+DurationOf scaled(DurationOf duration, double factor) {
+    return [duration = std::move(duration), factor](const ReplayIteration& iteration,
+                                                    std::size_t node) -> base::Duration {
+        const auto ns = static_cast<double>(duration(iteration, node).ns) * factor;
+        return {std::llround(ns)};
+    };
+}
+
+base::Result<DurationOf> changedDurations(const ReplayModel& model, const WhatIfOptions& options) {
+    const std::vector<Suspect> known = suspectsIn(model);
+    DurationOf duration = recordedDurations();
+    for (const std::string& key : options.ideal) {
+        auto which = covers(model, known, "--ideal", key);
+        if (!which) return which.error();
+        duration = choose(std::move(*which), idealDurations(model), std::move(duration));
+    }
+    for (const ScaledKey& change : options.scale) {
+        auto which = covers(model, known, "--scale", change.key);
+        if (!which) return which.error();
+        if (!(change.factor >= 0 && change.factor <= kLargestFactor)) {
+            return base::Error{base::ErrorCode::Usage,
+                               fmt::format("--scale {}={}: a factor is from 0 to {}", change.key,
+                                           change.factor, kLargestFactor)};
+        }
+        DurationOf other = scaled(duration, change.factor);
+        duration = choose(std::move(*which), std::move(other), std::move(duration));
+    }
+    for (const std::string& key : options.keep) {
+        auto which = covers(model, known, "--keep", key);
+        if (!which) return which.error();
+        duration = choose(std::move(*which), recordedDurations(), std::move(duration));
+    }
+    return duration;
+}
+
+base::Duration rounded(double ns) { return {std::llround(ns)}; }
+
+void summarise(WhatIf& result, const std::vector<base::Duration>& predicted) {
+    double measured = 0, replay = 0, error = 0;
+    for (const WhatIfIteration& iteration : result.iterations) {
+        measured += static_cast<double>(iteration.measured.ns);
+        replay += static_cast<double>(iteration.replay.ns);
+        error += static_cast<double>(std::abs((iteration.replay - iteration.measured).ns));
+    }
+    const auto count = static_cast<double>(result.iterations.size());
+    const double changed = meanOf(predicted);
+    result.measured = rounded(measured / count);
+    result.replay = rounded(replay / count);
+    result.predicted = rounded(changed);
+    result.replayError = measured > 0 ? error / measured : 0;
+    result.gain = replay > 0 ? 1 - changed * count / replay : 0;
+    result.slowdown = changed > 0 ? replay / count / changed : 0;
+    result.ci95 = meanInterval(predicted);
+}
+
+}  // namespace
+
+base::Result<WhatIf> analyseWhatIf(const trace::Trace& trace, const WhatIfOptions& options) {
+    WhatIf result;
+    result.asked = options;
+    result.diagnostics.add(trace.diagnostics());
+    const auto model = modelOf(trace, options, result.diagnostics);
+    if (!model) return model.error();
+    const auto duration = changedDurations(*model, options);
+    if (!duration) return duration.error();
+    const auto replay = replayed(*model, recordedDurations());
+    const auto predicted = replayed(*model, *duration);
+    result.ofTimers = model->ofTimers;
+    for (std::size_t i = 0; i < model->iterations.size(); ++i) {
+        result.iterations.push_back({model->iterations[i].iteration, model->iterations[i].measured,
+                                     replay[i], predicted[i]});
+    }
+    summarise(result, predicted);
+    return result;
+}
+
+}  // namespace pleat::analysis
