@@ -18,6 +18,7 @@
 #include "cli/command_report.h"
 #include "cli/command_schedule.h"
 #include "cli/command_sql.h"
+#include "cli/command_whatif.h"
 #include "cli/exit_status.h"
 #include "cli/version.h"
 #ifdef PLEAT_WITH_RECORDING
@@ -107,6 +108,7 @@ int main(int argumentCount, char** arguments) {
     cli::addInfoCommand(app, exitStatus);
     cli::addReportCommand(app, exitStatus);
     cli::addCriticalPathCommand(app, exitStatus);
+    cli::addWhatIfCommand(app, exitStatus);
     cli::addExportCommand(app, exitStatus);
     cli::addScheduleCommand(app, exitStatus);
     cli::addSqlCommand(app, exitStatus);

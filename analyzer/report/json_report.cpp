@@ -41,15 +41,17 @@ Json toJson(const std::optional<trace::RecognisedSchedule>& schedule) {
             {"group", schedule->group},   {"confidence", schedule->confidence}};
 }
 
+Json toJson(const std::optional<std::pair<base::Duration, base::Duration>>& interval) {
+    return interval ? Json::array({interval->first.ns, interval->second.ns}) : Json(nullptr);
+}
+
 Json toJson(const analysis::IterationStatistics& iterations) {
     Json json{{"count", iterations.indices.size()}, {"indices", iterations.indices}};
     const bool any = !iterations.indices.empty();
     json["median_ns"] = any ? Json(iterations.median.ns) : Json(nullptr);
     json["p90_ns"] = any ? Json(iterations.p90.ns) : Json(nullptr);
     json["mean_ns"] = any ? Json(iterations.mean.ns) : Json(nullptr);
-    json["ci95_ns"] = nullptr;
-    if (iterations.ci95)
-        json["ci95_ns"] = Json::array({iterations.ci95->first.ns, iterations.ci95->second.ns});
+    json["ci95_ns"] = toJson(iterations.ci95);
     return json;
 }
 
@@ -170,6 +172,13 @@ Json toJson(const analysis::ProcessInfo& process) {
             {"ends_early_by_ns", process.endsEarlyBy.ns}};
 }
 
+Json toJson(const analysis::WhatIfOptions& asked) {
+    Json scaled = Json::array();
+    for (const analysis::ScaledKey& change : asked.scale)
+        scaled.push_back({{"key", change.key}, {"factor", change.factor}});
+    return {{"ideal", asked.ideal}, {"scale", std::move(scaled)}, {"keep", asked.keep}};
+}
+
 }  // namespace
 
 std::string renderJson(const analysis::RunAnalysis& analysis) {
@@ -222,6 +231,29 @@ std::string renderJson(const analysis::RunInfo& info) {
     for (const analysis::ProcessInfo& process : info.processes)
         json["processes"].push_back(toJson(process));
     json["diagnostics"] = toJson(info.diagnostics);
+    return dump(json);
+}
+
+std::string renderJson(const analysis::WhatIf& answer) {
+    Json json{{"schema", "pleat-whatif/1"}};
+    json["measured_ns"] = answer.measured.ns;
+    json["replay_ns"] = answer.replay.ns;
+    json["replay_error_fraction"] = answer.replayError;
+    json["replay_error_large"] = answer.replayError > analysis::kLargeReplayError;
+    json["changed"] = toJson(answer.asked);
+    json["predicted_ns"] = answer.predicted.ns;
+    json["gain_fraction"] = answer.gain;
+    json["ci95_ns"] = toJson(answer.ci95);
+    json["slowdown"] = answer.slowdown;
+    json["of_timers"] = answer.ofTimers;
+    json["iterations"] = Json::array();
+    for (const analysis::WhatIfIteration& iteration : answer.iterations) {
+        json["iterations"].push_back({{"iteration", iteration.iteration},
+                                      {"measured_ns", iteration.measured.ns},
+                                      {"replay_ns", iteration.replay.ns},
+                                      {"predicted_ns", iteration.predicted.ns}});
+    }
+    json["diagnostics"] = toJson(answer.diagnostics);
     return dump(json);
 }
 

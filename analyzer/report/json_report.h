@@ -1,5 +1,6 @@
-// The analyses as JSON, one object each, with the keys of docs/cli.md; schemas/report.schema.json
-// describes exactly what is emitted. Renders only. Pure; the text ends with a newline.
+// The analyses as JSON, one object each, with the keys of docs/command_line.md;
+// schemas/report.schema.json describes exactly what is emitted. Renders only. Pure; the text ends
+// with a newline.
 #pragma once
 
 #include <string>
@@ -7,12 +8,14 @@
 #include "analysis/path_analysis.h"
 #include "analysis/run_analysis.h"
 #include "analysis/run_info.h"
+#include "analysis/what_if.h"
 
 namespace pleat::report {
 
 [[nodiscard]] std::string renderJson(const analysis::RunAnalysis& analysis);  // pleat-report/1
 [[nodiscard]] std::string renderJson(
-    const analysis::PathAnalysis& analysis);                          // pleat-critical-path/1
-[[nodiscard]] std::string renderJson(const analysis::RunInfo& info);  // pleat-info/1
+    const analysis::PathAnalysis& analysis);                           // pleat-critical-path/1
+[[nodiscard]] std::string renderJson(const analysis::RunInfo& info);   // pleat-info/1
+[[nodiscard]] std::string renderJson(const analysis::WhatIf& answer);  // pleat-whatif/1
 
 }  // namespace pleat::report

@@ -40,7 +40,7 @@ TEST(CommandLine, AMissingWordIsSaid) {
 TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
     const std::string text = test::temporaryPath("text");
     std::ofstream(text) << "not a trace";
-    for (const char* command : {"info", "report", "critical-path", "export", "sql"}) {
+    for (const char* command : {"info", "report", "critical-path", "whatif", "export", "sql"}) {
         expectOneLine(run({command, "/nonexistent.pleat"}), 3, "/nonexistent.pleat: no such file");
         const bool imports = std::string(command) != "sql";
         expectOneLine(run({command, text}), 3, imports ? "is no trace" : "is not a Pleat trace");
@@ -76,6 +76,25 @@ TEST(CommandLine, IterationsAreRangesOrNumbers) {
         expectOneLine(run({"report", "x.pleat", "--iterations", wrong}), 2,
                       "expected A:B with A <= B");
     }
+}
+
+TEST(CommandLine, WhatIfTakesKeysAndFactors) {
+    for (const char* wrong : {"F", "F=", "=2", "F=2x", "F=fast"})
+        expectOneLine(run({"whatif", "x.pleat", "--scale", wrong}), 2, "expected KEY=FACTOR");
+    expectOneLine(run({"whatif", "x.pleat", "--ideal", ""}), 2, "an empty value");
+    expectOneLine(run({"whatif", "x.pleat", "--iterations", "b"}), 2, "expected A:B");
+
+    const std::string file = test::temporaryPath("step.json");
+    std::ofstream(file)
+        << R"([{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"PP rank 0, TP rank 0"}},)"
+        << R"({"ph":"X","name":"forward-compute","pid":0,"tid":0,"ts":0,"dur":10,"args":{"step":1,"mb_id":0,"seq_id":0}},)"
+        << R"({"ph":"X","name":"backward-compute","pid":0,"tid":0,"ts":10,"dur":20,"args":{"step":1,"mb_id":0,"seq_id":0}}])";
+    expectOneLine(run({"whatif", file, "--ideal", "stagee:0"}), 2, "did you mean stage:0?");
+    expectOneLine(run({"whatif", file, "--scale", "F=-1"}), 2, "a factor is from 0 to 1000");
+    const auto result = run({"whatif", file, "--scale", "B=0.5", "--scale", "F=2"});
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_NE(result.output.find("Prediction: 0.030 ms, 0.0 % less"), std::string::npos)
+        << result.output;
 }
 
 TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
@@ -117,6 +136,7 @@ TEST(CommandLine, EveryHelpShowsAnExample) {
                                                     {"import"},
                                                     {"report"},
                                                     {"critical-path"},
+                                                    {"whatif"},
                                                     {"export"},
                                                     {"sql"},
                                                     {"schedule"},

@@ -64,6 +64,22 @@ TEST(JsonReport, OfACriticalPathAndOfATraceFitTheSchema) {
     expectValid(renderJson(analysis::describeRun(emptyTrace())));
 }
 
+TEST(JsonReport, OfAPredictionFitsItsSchema) {
+    const auto answer = analysis::analyseWhatIf(
+        testing::foldedRun(),
+        {.ideal = {"stage:3"}, .scale = {{"transfer.dp", 0.5}}, .keep = {"rank:3"}});
+    ASSERT_TRUE(answer);
+    const std::string text = renderJson(*answer);
+    expectValid(text);
+    const json report = json::parse(text);
+    EXPECT_EQ(report["changed"]["scale"][0]["key"], "transfer.dp");
+    EXPECT_EQ(report["iterations"].size(), 4U);
+    EXPECT_FALSE(report["replay_error_large"].get<bool>());
+    EXPECT_LT(report["predicted_ns"], report["replay_ns"]);
+    // How well the replay fits stands before what it predicts.
+    EXPECT_LT(text.find("replay_error_fraction"), text.find("predicted_ns"));
+}
+
 TEST(JsonReport, ReplacesBytesThatAreNotText) {
     analysis::RunAnalysis analysis;
     analysis.diagnostics.add(base::Severity::Info, "odd", "a \xb9\xff name");

@@ -11,6 +11,7 @@
 #include "report/info_report.h"
 #include "report/path_report.h"
 #include "report/units.h"
+#include "report/what_if_report.h"
 #include "report_runs.h"
 #include "trace/trace_builder.h"
 
@@ -49,6 +50,26 @@ TEST(TextReport, OfATraceWithoutTasksSaysWhatIsMissing) {
 TEST(PathReport, OfAFoldedRun) {
     expectGolden("critical_path_folded.txt",
                  renderText(*analysis::analysePath(testing::foldedRun(), {})));
+}
+
+TEST(WhatIfReport, OfAFoldedRun) {
+    expectGolden("whatif_folded.txt",
+                 renderText(*analysis::analyseWhatIf(
+                     testing::foldedRun(), {.ideal = {"stage:3"}, .scale = {{"F", 1.5}}})));
+}
+
+TEST(WhatIfReport, WarnsOfALargeReplayErrorBeforeItPredicts) {
+    analysis::WhatIf answer;
+    answer.iterations.push_back({3, {100'000'000}, {90'000'000}, {80'000'000}});
+    answer.measured = {100'000'000};
+    answer.replay = {90'000'000};
+    answer.replayError = 0.1;
+    const std::string text = renderText(answer);
+    const std::size_t warning = text.find("WARNING: above 5.0 %");
+    ASSERT_NE(warning, std::string::npos) << text;
+    EXPECT_LT(warning, text.find("Prediction:"));
+    answer.replayError = 0.04;
+    EXPECT_EQ(renderText(answer).find("WARNING"), std::string::npos);
 }
 
 TEST(InfoReport, OfAFoldedRun) {

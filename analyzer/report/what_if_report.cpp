@@ -1,0 +1,58 @@
+#include "report/what_if_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/units.h"
+
+namespace pleat::report {
+namespace {
+
+// "F ideal, stage:2 x 0.5, rank:1 as recorded".
+std::string describe(const analysis::WhatIfOptions& asked) {
+    std::string text;
+    const auto add = [&](const std::string& change) {
+        text += (text.empty() ? "" : ", ") + change;
+    };
+    for (const std::string& key : asked.ideal) add(key + " ideal");
+    for (const analysis::ScaledKey& change : asked.scale)
+        add(fmt::format("{} x {}", change.key, change.factor));
+    for (const std::string& key : asked.keep) add(key + " as recorded");
+    return text.empty() ? "nothing changed" : text;
+}
+
+std::string renderReplay(const analysis::WhatIf& answer) {
+    const std::size_t count = answer.iterations.size();
+    std::string text =
+        wrapped("Replay:     ",
+                fmt::format("{} ms, {} ms measured, error {} over {} iteration{} ({} to {}){}",
+                            milliseconds(answer.replay), milliseconds(answer.measured),
+                            percent(answer.replayError), count, count == 1 ? "" : "s",
+                            answer.iterations.front().iteration, answer.iterations.back().iteration,
+                            answer.ofTimers ? "; of coarse timers, without launch delays" : ""));
+    if (answer.replayError > analysis::kLargeReplayError) {
+        text += wrapped("            ",
+                        fmt::format("WARNING: above {}: the replay is not the run that was "
+                                    "measured, and what it predicts is doubtful",
+                                    percent(analysis::kLargeReplayError)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string renderText(const analysis::WhatIf& answer) {
+    std::string text = renderReplay(answer);
+    text += wrapped("Changed:    ", describe(answer.asked));
+    text += fmt::format("Prediction: {} ms, {} {}; the replay is {:.3f} x as long\n",
+                        milliseconds(answer.predicted), percent(std::abs(answer.gain)),
+                        answer.gain < 0 ? "more" : "less", answer.slowdown);
+    if (answer.ci95) {
+        text += fmt::format("            95 % interval of the mean {} to {} ms\n",
+                            milliseconds(answer.ci95->first), milliseconds(answer.ci95->second));
+    }
+    return text + renderDiagnostics(answer.diagnostics);
+}
+
+}  // namespace pleat::report
