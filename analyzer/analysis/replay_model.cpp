@@ -201,7 +201,7 @@ class ModelMaker {
 
 void noteUnusable(const base::Error& error, std::int32_t iteration,
                   base::Diagnostics& diagnostics) {
-    diagnostics.add(base::Severity::Error, "task_graph_unusable",
+    diagnostics.add(base::Severity::Error, "iteration_not_replayed",
                     fmt::format("iteration {} cannot be replayed: {}", iteration, error.message));
 }
 

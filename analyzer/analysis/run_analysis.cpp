@@ -110,6 +110,19 @@ void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& d
     }
 }
 
+// Stragglers are found by many replays.
+std::vector<graph::IterationWindow> spread(const trace::Trace& trace,
+                                           std::span<const graph::IterationWindow> windows) {
+    const trace::Annotations& found = trace.annotations();
+    const std::size_t nodes = found.tasks.size() + found.transfers.size() + found.phases.size();
+    const std::size_t perWindow = std::max<std::size_t>(1, nodes / windows.size());
+    const std::size_t count =
+        std::clamp<std::size_t>(kMostReplayedNodes / perWindow, 1, windows.size());
+    std::vector<graph::IterationWindow> chosen;
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(windows[i * windows.size() / count]);
+    return chosen;
+}
+
 void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
             std::span<const graph::IterationWindow> windows, std::span<const trace::RankId> ranks,
             const Totals& totals) {
@@ -156,6 +169,8 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
     for (std::size_t w = 0; w < windows->size(); ++w)
         addIteration(trace, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
+    analysis.stragglers =
+        findStragglers(replayModel(trace, spread(trace, *windows), analysis.diagnostics));
     if (analysis.schedule)
         analysis.bubble.theoreticalFraction = closedFormFraction(*analysis.schedule);
     noteTransfers(analysis, activities, analysis.diagnostics);

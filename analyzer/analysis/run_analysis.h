@@ -13,11 +13,14 @@
 #include "analysis/bubbles.h"
 #include "analysis/iterations.h"
 #include "analysis/overlap.h"
+#include "analysis/stragglers.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
+
+inline constexpr std::size_t kMostReplayedNodes = 500'000;
 
 struct AnalysisOptions {
     std::vector<IterationRange> iterations;  // none: all
@@ -69,6 +72,8 @@ struct RunAnalysis {
     BubbleSummary bubble;
     std::optional<PathSummary> criticalPath;
     std::optional<ReplaySummary> replay;
+    // Of a long run from iterations spread evenly over it: as many as have kMostReplayedNodes.
+    std::vector<Straggler> stragglers;
     // The trace's and the analysis' own. What is missing altogether (no tasks, no complete
     // iteration) is an Error here, not of the call: the rest is still reported.
     base::Diagnostics diagnostics;

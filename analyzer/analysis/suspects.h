@@ -24,6 +24,7 @@ enum class SuspectKind : std::uint8_t {
     Operation,   // by name
     Everything,
 };
+inline constexpr std::size_t kSuspectKindCount = 7;
 
 struct Suspect {
     SuspectKind kind = SuspectKind::Everything;

@@ -175,8 +175,8 @@ class StepGraph {
         return order;
     }
 
-    // A message is asked for when the compute before has begun to be left behind, and messages of a
-    // direction follow each other.
+    // A receive is posted once the compute before its own is done; messages of a direction follow
+    // each other.
     void linkMessages(RankId rank, std::int64_t sequence, std::string_view compute,
                       std::string_view receive, std::string_view send) {
         const NodeId own = find(rank, compute, sequence);

@@ -172,6 +172,24 @@ Json toJson(const analysis::ProcessInfo& process) {
             {"ends_early_by_ns", process.endsEarlyBy.ns}};
 }
 
+std::string evidenceOf(const analysis::Straggler& straggler) {
+    return fmt::format("{} takes {:.2f} x the usual time; slowest tenth {:.2f} x, worst {:.2f} x",
+                       straggler.operation, straggler.timesIdeal, straggler.slowestTenth,
+                       straggler.slowest);
+}
+
+Json toJson(const std::vector<analysis::Straggler>& stragglers) {
+    Json list = Json::array();
+    for (const analysis::Straggler& straggler : stragglers) {
+        list.push_back({{"key", toString(straggler.suspect)},
+                        {"rank", straggler.rank < 0 ? Json(nullptr) : Json(straggler.rank)},
+                        {"stage", straggler.stage < 0 ? Json(nullptr) : Json(straggler.stage)},
+                        {"slowdown", straggler.slowdown},
+                        {"evidence", evidenceOf(straggler)}});
+    }
+    return list;
+}
+
 Json toJson(const analysis::WhatIfOptions& asked) {
     Json scaled = Json::array();
     for (const analysis::ScaledKey& change : asked.scale)
@@ -192,6 +210,7 @@ std::string renderJson(const analysis::RunAnalysis& analysis) {
     json["bubble"] = toJson(analysis.bubble);
     json["critical_path"] = analysis.criticalPath ? toJson(*analysis.criticalPath) : Json(nullptr);
     json["replay"] = analysis.replay ? toJson(*analysis.replay) : Json(nullptr);
+    json["stragglers"] = toJson(analysis.stragglers);
     json["diagnostics"] = toJson(analysis.diagnostics);
     return dump(json);
 }

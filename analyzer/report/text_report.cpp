@@ -169,6 +169,29 @@ std::string shares(const std::map<Key, base::Duration>& parts, base::Duration wh
     return text;
 }
 
+std::string renderStragglers(const std::vector<analysis::Straggler>& stragglers) {
+    constexpr std::size_t kMostLines = 10;
+    if (stragglers.empty()) {
+        return "\nStragglers: none; no rank, stage, microbatch, link or operation alone costs 1 "
+               "%\n";
+    }
+    std::string text =
+        "\nStragglers (slowdown: the iteration with only this as recorded, all else ideal; beside "
+        "it\n"
+        "what of it lies furthest above the usual time: all of it, its slowest tenth, the worst)\n";
+    text += fmt::format("{:>8}  {:<27} {:<27} {:>7} {:>7} {:>7}\n", "slowdown", "what", "operation",
+                        "all", "tenth", "worst");
+    for (std::size_t i = 0; i < std::min(stragglers.size(), kMostLines); ++i) {
+        const analysis::Straggler& one = stragglers[i];
+        text += fmt::format("{:>6.3f} x  {:<27} {:<27} {:>5.2f} x {:>5.2f} x {:>5.2f} x\n",
+                            one.slowdown, toString(one.suspect), one.operation, one.timesIdeal,
+                            one.slowestTenth, one.slowest);
+    }
+    if (stragglers.size() > kMostLines)
+        text += fmt::format("  and {} with less\n", stragglers.size() - kMostLines);
+    return text;
+}
+
 }  // namespace
 
 std::string renderPathShares(const analysis::PathSummary& path) {
@@ -211,6 +234,7 @@ std::string renderText(const analysis::RunAnalysis& analysis) {
                             milliseconds(analysis.criticalPath->length));
         text += renderPathShares(*analysis.criticalPath);
     }
+    if (!analysis.ranks.empty()) text += renderStragglers(analysis.stragglers);
     return text + renderDiagnostics(analysis.diagnostics);
 }
 

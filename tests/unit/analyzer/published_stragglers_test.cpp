@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/run_analysis.h"
 #include "analysis/suspects.h"
 #include "analysis/what_if.h"
 #include "annotate/annotate.h"
@@ -233,6 +234,19 @@ TEST(PublishedStragglers, SlowdownOfAllStepsAndOfThoseChosen) {
     ASSERT_TRUE(chosen);
     EXPECT_EQ(chosen->iterations.size(), 43U);
     EXPECT_NEAR(chosen->slowdown, 1.53736137, 1e-6);
+}
+
+// The overloaded last stage and its ranks come first in the report.
+TEST(PublishedStragglers, TheReportNamesTheOverloadedStage) {
+    SKIP_WITHOUT_SHARED_TRACES();
+    const auto imported = importers::importFile(folder() / "timeline-ST.json.gz");
+    const auto run = analyseRun(*annotate::annotate(*imported), {});
+    ASSERT_TRUE(run);
+    ASSERT_GE(run->stragglers.size(), 2U);
+    EXPECT_EQ(toString(run->stragglers[0].suspect), "rank:7");
+    EXPECT_EQ(run->stragglers[0].stage, 3);
+    EXPECT_EQ(toString(run->stragglers[1].suspect), "stage:3");
+    EXPECT_NEAR(run->stragglers[1].slowdown, 1.2322559543, 1e-6);
 }
 
 }  // namespace

@@ -57,6 +57,17 @@ TEST(JsonReport, SumsToTheNanosecondForEveryRank) {
     EXPECT_EQ(report["critical_path"]["length_ns"], path);
 }
 
+TEST(JsonReport, NamesStragglersByTheirKey) {
+    const json report = json::parse(renderJson(*analysis::analyseRun(testing::foldedRun(), {})));
+    ASSERT_FALSE(report["stragglers"].empty());
+    const json& worst = report["stragglers"][0];
+    EXPECT_EQ(worst["key"], "rank:3");
+    EXPECT_EQ(worst["rank"], 3);
+    EXPECT_TRUE(worst["stage"].is_null()) << "it holds two";
+    EXPECT_GT(worst["slowdown"].get<double>(), 1.01);
+    EXPECT_NE(worst["evidence"].get<std::string>().find("x the usual time"), std::string::npos);
+}
+
 TEST(JsonReport, OfACriticalPathAndOfATraceFitTheSchema) {
     const trace::Trace trace = testing::foldedRun();
     expectValid(renderJson(*analysis::analysePath(trace, {})));

@@ -40,6 +40,12 @@ TEST(TextReport, OfAFoldedRun) {
     expectGolden("report_folded.txt", renderText(*analysis::analyseRun(testing::foldedRun(), {})));
 }
 
+TEST(TextReport, SaysThatNothingStandsOut) {
+    analysis::RunAnalysis analysis;
+    analysis.ranks.emplace_back();
+    EXPECT_NE(renderText(analysis).find("Stragglers: none; no rank"), std::string::npos);
+}
+
 TEST(TextReport, OfATraceWithoutTasksSaysWhatIsMissing) {
     const std::string text =
         renderText(*analysis::analyseRun(trace::TraceBuilder().build().trace, {}));

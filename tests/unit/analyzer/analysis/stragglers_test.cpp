@@ -1,0 +1,130 @@
+// Stragglers of made runs: what was made slow is named first, with the slowdown that the run's own
+// simulator gives.
+#include "analysis/stragglers.h"
+
+#include <gtest/gtest.h>
+
+#include "analysis/run_analysis.h"
+#include "annotate/annotate.h"
+#include "schedule/generators.h"
+#include "support/synthetic_run.h"
+
+namespace pleat::analysis {
+namespace {
+
+using testing::SyntheticOptions;
+
+constexpr std::int32_t kMicrobatches = 4;
+
+SyntheticOptions balanced(std::string_view schedule, std::int32_t chunks) {
+    SyntheticOptions options;
+    options.schedule = *schedule::makeSchedule(schedule, {2, kMicrobatches, chunks, 0});
+    options.dp = 2;
+    options.iterations = 2;
+    options.forward = {{1'000'000}};
+    options.backward = {{2'000'000}};
+    options.link = {100'000};
+    options.sync = {500'000};
+    return options;
+}
+
+void slow(SyntheticOptions& options, std::int32_t rank, base::Duration every) {
+    for (std::int32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch)
+        options.extra.push_back({rank, microbatch, every});
+}
+
+RunAnalysis analysed(const SyntheticOptions& options) {
+    return *analyseRun(*annotate::annotate(testing::traceOf(testing::makeSyntheticRun(options))),
+                       {});
+}
+
+const Straggler* find(const RunAnalysis& run, std::string_view key) {
+    for (const Straggler& straggler : run.stragglers) {
+        if (toString(straggler.suspect) == key) return &straggler;
+    }
+    return nullptr;
+}
+
+TEST(Stragglers, ABalancedRunHasNone) {
+    for (const auto& [schedule, chunks] :
+         {std::pair("gpipe", 1), {"1f1b", 1}, {"interleaved", 2}, {"folded", 2}})
+        EXPECT_TRUE(analysed(balanced(schedule, chunks)).stragglers.empty()) << schedule;
+}
+
+// The ideal of a run in which one of four ranks takes 400 us more for every task is 100 us more
+// everywhere. So the rank's own slowdown is that of a run that is 300 us slower on it alone.
+TEST(Stragglers, ASlowedRankIsNamedWithItsSlowdown) {
+    for (const auto& [schedule, chunks] :
+         {std::pair("gpipe", 1), {"1f1b", 1}, {"interleaved", 2}, {"folded", 2}}) {
+        SyntheticOptions recorded = balanced(schedule, chunks);
+        slow(recorded, 3, {400'000});
+        SyntheticOptions ideal = balanced(schedule, chunks);
+        ideal.forward = {{1'100'000}};
+        ideal.backward = {{2'100'000}};
+        SyntheticOptions alone = ideal;
+        slow(alone, 3, {300'000});
+        const double slowdown = static_cast<double>(analysed(alone).iterations.mean.ns) /
+                                static_cast<double>(analysed(ideal).iterations.mean.ns);
+        ASSERT_GT(slowdown, 1.05);
+        const RunAnalysis run = analysed(recorded);
+        ASSERT_FALSE(run.stragglers.empty()) << schedule;
+        const Straggler& worst = run.stragglers.front();
+        EXPECT_EQ(toString(worst.suspect), "rank:3") << schedule;
+        EXPECT_EQ(worst.rank, 3);
+        EXPECT_EQ(worst.stage, chunks == 1 ? 1 : -1);
+        EXPECT_NEAR(worst.slowdown, slowdown, 1e-9) << schedule;
+        // Forward suffers most in proportion, backward as much in time.
+        EXPECT_GT(worst.timesIdeal, 1.1);
+    }
+}
+
+TEST(Stragglers, ASlowStageIsNamed) {
+    SyntheticOptions options = balanced("1f1b", 1);
+    options.forward = {{1'000'000}, {1'500'000}};
+    options.backward = {{2'000'000}, {3'000'000}};
+    const RunAnalysis run = analysed(options);
+    const Straggler* stage = find(run, "stage:1");
+    ASSERT_NE(stage, nullptr);
+    EXPECT_EQ(stage->stage, 1);
+    EXPECT_EQ(stage->rank, -1);
+    EXPECT_NEAR(stage->timesIdeal, 1.2, 1e-9);
+    EXPECT_EQ(find(run, "stage:0"), nullptr) << "it is faster than the ideal";
+}
+
+TEST(Stragglers, ASlowMicrobatchIsNamed) {
+    SyntheticOptions options = balanced("gpipe", 1);
+    for (std::int32_t rank = 0; rank < 4; ++rank) options.extra.push_back({rank, 2, {4'000'000}});
+    const RunAnalysis run = analysed(options);
+    ASSERT_NE(find(run, "microbatch:2"), nullptr);
+    EXPECT_GT(find(run, "microbatch:2")->slowdown, 1.2);
+    EXPECT_EQ(find(run, "microbatch:1"), nullptr);
+}
+
+TEST(Stragglers, ASlowLinkIsNamed) {
+    ReplayModel model;
+    model.links = {{0, 1}, {1, 2}};
+    model.ranks = {{0, 0}, {1, 0}, {2, 0}};
+    model.operations = {{"pp.recv", "forward-pp-comm", {"transfer.pp"}, {100}}};
+    base::IdVector<graph::NodeTag, graph::Node> nodes;
+    for (const std::int64_t duration : {100, 250}) {
+        graph::Node node;
+        node.kind = graph::NodeKind::Transfer;
+        node.dimension = trace::Dimension::Pp;
+        node.rank = static_cast<std::int32_t>(nodes.size());
+        node.duration = {duration};
+        nodes.push(node);
+    }
+    auto graph = graph::TaskGraph::build(std::move(nodes), {{graph::NodeId(0), graph::NodeId(1)}});
+    model.iterations.push_back({0, {350}, {}, std::move(*graph), {0, 0}, {0, 1}});
+    const auto stragglers = findStragglers(model);
+    ASSERT_FALSE(stragglers.empty());
+    EXPECT_EQ(toString(stragglers.front().suspect), "link:1-2");
+    EXPECT_DOUBLE_EQ(stragglers.front().slowdown, 1.75);
+    EXPECT_EQ(stragglers.front().operation, "forward-pp-comm");
+    EXPECT_DOUBLE_EQ(stragglers.front().slowest, 2.5);
+}
+
+TEST(Stragglers, NothingHasNone) { EXPECT_TRUE(findStragglers({}).empty()); }
+
+}  // namespace
+}  // namespace pleat::analysis
