@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -32,11 +33,31 @@ base::Result<Covers> covers(const ReplayModel& model, const std::vector<Suspect>
     return coverage(model, *suspect);
 }
 
+// What an iteration's work may last together, in ns, so that times can be added up.
+constexpr double kLongest = 0x1p61;
+
+base::Result<void> checkLengths(const ReplayModel& model, const DurationOf& duration) {
+    for (const ReplayIteration& iteration : model.iterations) {
+        double sum = 0;
+        for (std::size_t node = 0; node < iteration.operation.size(); ++node) {
+            if (iteration.operation[node] != kNone)
+                sum += static_cast<double>(duration(iteration, node).ns);
+        }
+        if (sum >= kLongest) {
+            return base::Error{base::ErrorCode::Usage,
+                               fmt::format("--scale: iteration {} would last for decades; take "
+                                           "smaller factors",
+                                           iteration.iteration)};
+        }
+    }
+    return {};
+}
+
 DurationOf scaled(DurationOf duration, double factor) {
     return [duration = std::move(duration), factor](const ReplayIteration& iteration,
                                                     std::size_t node) -> base::Duration {
         const auto ns = static_cast<double>(duration(iteration, node).ns) * factor;
-        return {std::llround(ns)};
+        return {std::llround(std::min(ns, kLongest))};
     };
 }
 
@@ -97,6 +118,7 @@ base::Result<WhatIf> analyseWhatIf(const trace::Trace& trace, const WhatIfOption
     if (!model) return model.error();
     const auto duration = changedDurations(*model, options);
     if (!duration) return duration.error();
+    if (const auto usable = checkLengths(*model, *duration); !usable) return usable.error();
     const auto replay = replayed(*model, recordedDurations());
     const auto predicted = replayed(*model, *duration);
     result.ofTimers = model->ofTimers;

@@ -53,8 +53,9 @@ bool readEvents(const trace::Trace& trace, TimerNames& names, TimerTimeline& tim
         if (timer == nullptr) continue;
         const trace::Event event = trace.event(id);
         const RankId rank = trace.lanes()[event.lane].rank;
-        if (event.kind != trace::EventKind::Range || trace.ranks()[rank].coordinates.pp < 0)
-            continue;
+        const std::int32_t stage = trace.ranks()[rank].coordinates.pp;
+        if (event.kind != trace::EventKind::Range || stage < 0) continue;
+        if (stage > trace::kMaximumNumber) return false;
         if (!arguments.read(trace.arguments(id))) return false;
         const auto step = arguments.integer32("step");
         const auto sequence = arguments.integer("seq_id");
@@ -123,8 +124,8 @@ std::map<std::int32_t, base::Interval> extentsOf(const TimerTimeline& timeline) 
 std::map<std::int32_t, base::Duration> measuredSteps(
     const std::map<std::int32_t, base::Interval>& extents) {
     constexpr double kPitch = 1.1;
-    constexpr double kMostLead = 0.05;  // of a step: what it may need before its first timer
-    constexpr double kRounding = 1'000;
+    constexpr double kMostLead = 0.05;   // of a step: what it may need before its first timer
+    constexpr double kRounding = 1'000;  // ns
     std::map<std::int32_t, base::Duration> laidOut, byExtent;
     bool regular = true;
     double offset = 0;

@@ -164,8 +164,7 @@ TEST(RunAnalysis, SaysWhatIsMissingInsteadOfFailing) {
 
 TEST(RunAnalysis, RefusesIterationsThatWereNotRecorded) {
     const trace::Trace trace = annotated(optionsFor("1f1b", {2, 4, 1, 0}));
-    EXPECT_EQ(analyseRun(trace, {{{1, 1}}})->iterations.indices,
-              (std::vector<std::int32_t>{1}));
+    EXPECT_EQ(analyseRun(trace, {{{1, 1}}})->iterations.indices, (std::vector<std::int32_t>{1}));
     const auto outside = analyseRun(trace, {{{5, 9}}});
     ASSERT_FALSE(outside);
     EXPECT_EQ(outside.error().code, base::ErrorCode::Usage);

@@ -136,6 +136,8 @@ TEST(WhatIf, AFactorIsNeitherNegativeNorHuge) {
                   std::string::npos);
     }
     EXPECT_EQ(answer(trace, {.scale = {{"all", 0}}}).replayError, 0);
+    const std::vector<ScaledKey> often(5, {"F", 1000});
+    EXPECT_NE(refusal(trace, {.scale = often}).find("would last for decades"), std::string::npos);
 }
 
 TEST(WhatIf, ATraceWithoutTasksCannotBeAsked) {
