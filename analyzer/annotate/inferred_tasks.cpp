@@ -28,7 +28,6 @@ using trace::TransferId;
 struct Step {
     Flow flow = Forward;
     std::int32_t microbatch = 0;
-    friend bool operator==(const Step&, const Step&) = default;
 };
 using Order = std::vector<Step>;
 
