@@ -49,6 +49,7 @@ class MeasuredGraph {
         addTransfers();
         orderOnLanes();
         linkTransfers();
+        linkLateReceives();
         linkTasks();
         setDelays();
         return TaskGraph::build(std::move(m_nodes), std::move(m_edges));
@@ -245,6 +246,38 @@ class MeasuredGraph {
         });
     }
 
+    // A receive is posted ahead, or once its rank has computed what comes before: where it is what
+    // a message waited for, that is what it was late by. Nothing recorded names the task; of those
+    // that had ended the last one explains most.
+    void linkLateReceives() {
+        base::IdVector<NodeTag, base::TraceTime> explained(m_nodes.size(), m_window.begin);
+        for (const auto& [from, to] : m_edges)
+            explained[to] = std::max(explained[to], m_nodes[from].measured.end);
+        for (const Part& part : m_parts) {
+            const trace::Transfer& transfer = *part.transfer;
+            const base::TraceTime begin = clip(transfer.span).begin;
+            if (!isReceive(transfer) || !transfer.action || part.entry == part.node ||
+                begin < m_nodes[part.entry].measured.begin)
+                continue;
+            const std::optional<Computed> before = lastEndedBy(transfer.rank, begin);
+            if (before && before->span.end > explained[part.entry])
+                addEdge(before->node, part.entry);
+        }
+    }
+
+    // What the rank computed last before `time`.
+    std::optional<Computed> lastEndedBy(RankId rank, base::TraceTime time) const {
+        const auto& order = m_computed[rank.index()];
+        auto candidate =
+            std::upper_bound(order.begin(), order.end(), time,
+                             [](base::TraceTime t, const Computed& c) { return t < c.span.begin; });
+        while (candidate != order.begin()) {
+            --candidate;
+            if (candidate->span.end <= time) return *candidate;
+        }
+        return std::nullopt;
+    }
+
     // Nothing says what it belongs to: between what its rank computed before and after.
     void linkByTime(const Part& part) {
         const Interval span = clip(part.transfer->span);
@@ -253,14 +286,8 @@ class MeasuredGraph {
             std::lower_bound(order.begin(), order.end(), span.end,
                              [](const Computed& c, base::TraceTime t) { return c.span.begin < t; });
         if (after != order.end()) addEdge(part.node, after->node);
-        auto candidate =
-            std::upper_bound(order.begin(), order.end(), span.begin,
-                             [](base::TraceTime t, const Computed& c) { return t < c.span.begin; });
-        while (candidate != order.begin()) {
-            --candidate;
-            if (candidate->span.end > span.begin) continue;
-            return addEdge(candidate->node, part.entry);
-        }
+        if (const auto before = lastEndedBy(part.transfer->rank, span.begin))
+            addEdge(before->node, part.entry);
     }
 
     void linkTasks() {

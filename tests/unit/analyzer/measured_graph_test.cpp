@@ -11,6 +11,7 @@
 #include "annotate/annotate.h"
 #include "schedule/generators.h"
 #include "support/synthetic_run.h"
+#include "trace/trace_builder.h"
 
 namespace pleat {
 namespace {
@@ -237,6 +238,50 @@ TEST(MeasuredGraph, ATraceWithoutTasksHasNoWindows) {
     testing::SyntheticRun run;
     run.ranks = 1;
     EXPECT_TRUE(graph::iterationWindows(testing::traceOf(run)).empty());
+}
+
+// The receiver posts its receive only once it has done what it was doing: what follows waits for
+// that, not for the sender.
+TEST(MeasuredGraph, AReceiveThatCameLateHangsOnWhatItsRankDidBefore) {
+    trace::TraceBuilder builder;
+    const auto lane = [&](std::int32_t number) {
+        trace::Rank rank;
+        rank.number = number;
+        const trace::RankId id = builder.addRank(rank);
+        return std::pair(builder.addLane({id, trace::LaneKind::HostThread, 1, ""}),
+                         builder.addLane({id, trace::LaneKind::HostThread, 2, ""}));
+    };
+    const auto add = [&](trace::LaneId on, const char* name, std::int64_t begin, std::int64_t end) {
+        builder.addEvent({on,
+                          builder.intern(name),
+                          builder.intern("pleat"),
+                          trace::EventKind::Range,
+                          trace::EventFlag::None,
+                          {{begin}, {end}}});
+    };
+    const auto [first, firstLink] = lane(0);
+    const auto [second, secondLink] = lane(1);
+    add(first, "0F0", 0, 10);
+    add(second, "optimizer", 0, 40);
+    add(second, "1F0", 45, 60);
+    add(firstLink, "0SEND_F0", 10, 45);
+    add(secondLink, "1RECV_F0", 40, 45);
+    const auto trace = annotate::annotate(std::move(builder).build().trace).value();
+    const auto windows = graph::iterationWindows(trace);
+    ASSERT_EQ(windows.size(), 1U);
+    const auto graph = graph::measuredGraph(trace, windows.front()).value();
+    const auto times = graph::earliestTimes(graph, windows.front().window.begin);
+    const auto slack = graph::slack(graph, times);
+    std::map<std::string, std::int64_t> slackOf;
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const graph::Node& node = graph.nodes()[graph::NodeId::at(i)];
+        if (node.kind == graph::NodeKind::Task)
+            slackOf["stage " + std::to_string(node.stage)] = slack[graph::NodeId::at(i)].ns;
+        if (node.kind == graph::NodeKind::Phase)
+            slackOf["optimizer"] = slack[graph::NodeId::at(i)].ns;
+    }
+    EXPECT_EQ(slackOf, (std::map<std::string, std::int64_t>{
+                           {"stage 0", 30}, {"optimizer", 0}, {"stage 1", 0}}));
 }
 
 }  // namespace
