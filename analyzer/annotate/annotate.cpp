@@ -28,6 +28,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
         if (!known) return known.error();
         known->apply(draft, false);
     }
+    giveTransfersToKernels(draft);
     draft.sort();
     fillIterations(draft);
     takeDeviceTimes(draft);

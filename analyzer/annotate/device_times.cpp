@@ -66,12 +66,80 @@ class DeviceTimes {
     base::IdVector<trace::RankTag, std::vector<Launch>> m_launches;  // ascending by call
 };
 
+struct KernelCall {
+    base::TraceTime called;
+    trace::TransferId transfer;
+};
+
+bool onHost(const Draft& draft, EventId id) {
+    return draft.events.lanes()[draft.events.event(id).lane].kind == trace::LaneKind::HostThread;
+}
+
+// By RankId, ascending by call.
+base::IdVector<trace::RankTag, std::vector<KernelCall>> callsOfKernels(const Draft& draft) {
+    base::IdVector<trace::RankTag, std::vector<KernelCall>> calls(draft.ranks.size());
+    const auto& transfers = draft.found.transfers;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const auto id = trace::TransferId::at(i);
+        if (onHost(draft, transfers[id].event)) continue;
+        for (const trace::Dependency& launch : draft.events.dependenciesOf(transfers[id].event)) {
+            if (launch.kind == trace::DependencyKind::Launch)
+                calls[transfers[id].rank].push_back(
+                    {draft.events.event(launch.from).span.begin, id});
+        }
+    }
+    for (auto& list : calls) {
+        std::sort(list.begin(), list.end(), [](const KernelCall& a, const KernelCall& b) {
+            return std::pair(a.called, a.transfer) < std::pair(b.called, b.transfer);
+        });
+    }
+    return calls;
+}
+
+// What `said` knows and `kernel` does not.
+void complete(trace::Transfer& kernel, const trace::Transfer& said) {
+    if (kernel.operation == trace::Operation::Other) kernel.operation = said.operation;
+    if (kernel.dimension == trace::Dimension::Other) kernel.dimension = said.dimension;
+    if (kernel.bytes == 0) kernel.bytes = said.bytes;
+    for (const auto field :
+         {&trace::Transfer::iteration, &trace::Transfer::stage, &trace::Transfer::chunk,
+          &trace::Transfer::microbatch, &trace::Transfer::peer}) {
+        if (kernel.*field < 0) kernel.*field = said.*field;
+    }
+    if (!kernel.action) kernel.action = said.action;
+}
+
 }  // namespace
 
 void takeDeviceTimes(Draft& draft) {
     DeviceTimes times(draft);
     for (trace::Task& task : draft.found.tasks) times.take(task);
     for (trace::Phase& phase : draft.found.phases) times.take(phase);
+}
+
+void giveTransfersToKernels(Draft& draft) {
+    const auto calls = callsOfKernels(draft);
+    base::IdVector<trace::TransferTag, trace::Transfer> kept;
+    std::vector<EventId> given;  // host ranges whose kernels have what they know
+    auto& transfers = draft.found.transfers;
+    for (const trace::Transfer& transfer : transfers) {
+        const base::Interval range = draft.events.event(transfer.event).span;
+        const auto& ofRank = calls[transfer.rank];
+        auto call = std::lower_bound(
+            ofRank.begin(), ofRank.end(), range.begin,
+            [](const KernelCall& c, base::TraceTime time) { return c.called < time; });
+        const bool isRange =
+            onHost(draft, transfer.event) && call != ofRank.end() && call->called <= range.end;
+        if (!isRange) continue;
+        given.push_back(transfer.event);
+        for (; call != ofRank.end() && call->called <= range.end; ++call)
+            complete(transfers[call->transfer], transfer);
+    }
+    std::sort(given.begin(), given.end());
+    for (const trace::Transfer& transfer : transfers) {
+        if (!std::binary_search(given.begin(), given.end(), transfer.event)) kept.push(transfer);
+    }
+    transfers = std::move(kept);
 }
 
 }  // namespace pleat::annotate

@@ -12,4 +12,9 @@ namespace pleat::annotate {
 // Communication kernels are no part of a task: they last as long as others are late.
 void takeDeviceTimes(Draft& draft);
 
+// A host range that a rule calls a transfer says more about the communication kernels launched
+// within it, where there are any: they get what it knows, and it is left out, so that nothing is
+// counted twice.
+void giveTransfersToKernels(Draft& draft);
+
 }  // namespace pleat::annotate

@@ -53,8 +53,10 @@ Duration median(std::vector<Duration> values) {
 
 class Inference {
   public:
-    explicit Inference(Draft& draft)
-        : m_draft(draft), m_messages(messagesOfRanks(draft)), m_busy(draft.ranks.size()) {}
+    explicit Inference(Draft& draft) : m_draft(draft), m_busy(draft.ranks.size()) {
+        numberIterations(draft);
+        m_messages = messagesOfRanks(draft);
+    }
 
     double run() {
         if (m_messages.empty()) return 0;
@@ -270,7 +272,7 @@ class Inference {
     }
 
     Draft& m_draft;
-    const std::vector<RankIteration> m_messages;
+    std::vector<RankIteration> m_messages;
     base::IdVector<trace::RankTag, base::IntervalSet> m_busy;
     std::int32_t m_microbatches = 0, m_stages = 0;
     std::vector<Order> m_orders;

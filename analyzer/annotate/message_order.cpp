@@ -5,6 +5,72 @@
 #include <utility>
 
 namespace pleat::annotate {
+namespace {
+
+// How many microbatches each iteration of a first rank had; empty where that cannot be told.
+std::vector<std::size_t> microbatchesByIteration(const Draft& draft, const RankIteration& first) {
+    struct Passage {
+        base::TraceTime time;
+        bool came = false;  // a gradient; else an activation that went
+    };
+    std::vector<Passage> passages;
+    for (const trace::TransferId id : first.sent[Forward])
+        passages.push_back({draft.found.transfers[id].span.begin, false});
+    for (const trace::TransferId id : first.received[Backward])
+        passages.push_back({draft.found.transfers[id].span.end, true});
+    std::stable_sort(passages.begin(), passages.end(),
+                     [](const Passage& a, const Passage& b) { return a.time < b.time; });
+    std::vector<std::size_t> counts;
+    std::size_t inside = 0, sent = 0;
+    for (const Passage& passage : passages) {
+        if (passage.came && inside == 0) return {};
+        passage.came ? --inside : ++inside;
+        sent += passage.came ? 0 : 1;
+        if (inside > 0) continue;
+        counts.push_back(sent);
+        sent = 0;
+    }
+    return inside == 0 ? counts : std::vector<std::size_t>();
+}
+
+void number(Draft& draft, const RankIteration& of, const std::vector<std::size_t>& counts) {
+    for (const Flow flow : {Forward, Backward}) {
+        for (const auto* list : {&of.sent[flow], &of.received[flow]}) {
+            std::size_t next = 0;
+            for (std::size_t iteration = 0; iteration < counts.size(); ++iteration) {
+                for (std::size_t i = 0; i < counts[iteration] && next < list->size(); ++i)
+                    draft.found.transfers[(*list)[next++]].iteration =
+                        static_cast<std::int32_t>(iteration);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void numberIterations(Draft& draft) {
+    if (!draft.enclosing.empty()) return;
+    const std::vector<RankIteration> all = messagesOfRanks(draft);
+    std::vector<std::size_t> counts;
+    for (const RankIteration& of : all) {
+        if (of.place.stage != 0) continue;
+        const auto own = microbatchesByIteration(draft, of);
+        if (own.empty() || (!counts.empty() && own != counts)) return;
+        counts = own;
+    }
+    std::size_t messages = 0;
+    for (const std::size_t count : counts) messages += count;
+    const bool sameEverywhere = std::all_of(all.begin(), all.end(), [&](const RankIteration& of) {
+        return of.isComplete(static_cast<std::int32_t>(messages));
+    });
+    if (counts.empty() || !sameEverywhere) return;
+    for (const RankIteration& of : all) number(draft, of, counts);
+    draft.diagnostics.add(
+        base::Severity::Info, "iteration_guessed",
+        "no iteration is marked; one ends where the first rank has got back as many gradients as "
+        "it sent activations",
+        static_cast<std::int64_t>(counts.size()));
+}
 
 bool RankIteration::isComplete(std::int32_t microbatches) const {
     const auto all = static_cast<std::size_t>(microbatches);

@@ -21,6 +21,11 @@ struct RankIteration {
     [[nodiscard]] bool isComplete(std::int32_t microbatches) const;
 };
 
+// Where no recorded iteration says which one messages are of: a pipeline has run empty when the
+// first rank has got back as many gradients as it sent activations, and there an iteration ends.
+// Nothing where a recording begins in mid-iteration, or ranks have different numbers of messages.
+void numberIterations(Draft& draft);
+
 // In order of rank and iteration. Messages outside any iteration count as of iteration 0.
 [[nodiscard]] std::vector<RankIteration> messagesOfRanks(const Draft& draft);
 

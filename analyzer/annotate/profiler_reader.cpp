@@ -44,6 +44,10 @@ std::optional<schedule::Action> pipelineAction(std::string_view name) {
     return std::move(*action);
 }
 
+bool isMessage(const trace::Transfer& transfer) {
+    return transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+}
+
 class ProfilerReader {
   public:
     explicit ProfilerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
@@ -88,7 +92,7 @@ class ProfilerReader {
     // Sorts an event by what its name may mean; most mean nothing, which is known per name.
     void look(EventId id) {
         const trace::Event event = m_draft.events.event(id);
-        if (!event.domain.valid() || event.kind != trace::EventKind::Range) return;
+        if (event.kind != trace::EventKind::Range) return;
         const auto [known, isNew] = m_relevant.try_emplace(event.name, false);
         const std::string_view name = m_draft.events.name(id);
         if (isNew) {
@@ -98,14 +102,16 @@ class ProfilerReader {
                             isShardedDataParallel(name);
         }
         if (!known->second && name != "record_param_comms") return;
-        const std::string_view category = m_draft.events.domain(id);
+        const std::string_view category =
+            event.domain.valid() ? m_draft.events.domain(id) : std::string_view();
+        std::int32_t ignored = -1;
         if (category == categories::kKernel) {
             if (categories::isCommunicationKernel(name)) m_kernels.push_back(id);
         } else if (category == categories::kAnnotation) {
             readAnnotation(id, event, name);
         } else if (category == categories::kDeviceAnnotation) {
             if (pipelineAction(name)) m_deviceActions.push_back(id);
-        } else if (name == "record_param_comms") {
+        } else if (name == "record_param_comms" || operationOfAnnotation(name, ignored)) {
             m_hostCalls[event.lane].push_back(id);
         }
     }
@@ -221,8 +227,12 @@ class ProfilerReader {
         transfer.peer = said.peer >= 0 && relative < said.groupRanks.size()
                             ? said.groupRanks[relative]
                             : said.peer;
-        const bool message =
-            transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+        const bool message = isMessage(transfer);
+        // In a group of two the other one is meant.
+        if (message && transfer.peer < 0 && said.groupRanks.size() == 2) {
+            const bool first = said.groupRanks.front() == m_draft.ranks[transfer.rank].number;
+            transfer.peer = first ? said.groupRanks.back() : said.groupRanks.front();
+        }
         if (message && transfer.dimension == trace::Dimension::Other)
             transfer.dimension = trace::Dimension::Pp;
         joinGroup(transfer, said);
@@ -237,7 +247,7 @@ class ProfilerReader {
                                      : fmt::format("{}|{}|{}", said.group, said.description,
                                                    fmt::join(said.groupRanks, ","));
         transfer.group = m_groups.join(name, transfer.dimension, said.groupSize, transfer.rank);
-        if (transfer.peer < 0) transfer.sequence = said.sequence;
+        if (!isMessage(transfer)) transfer.sequence = said.sequence;
     }
 
     // Collectives that carry no number are counted, group by group; those that do not say their
@@ -249,7 +259,7 @@ class ProfilerReader {
             const auto id = trace::TransferId::at(i);
             const trace::Transfer& transfer = transfers[id];
             const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
-            if (fromKernel && transfer.peer < 0 && transfer.sequence < 0)
+            if (fromKernel && !isMessage(transfer) && transfer.sequence < 0)
                 byGroup[transfer.group][transfer.rank].push_back(id);
         }
         for (auto& [group, ofRanks] : byGroup) {

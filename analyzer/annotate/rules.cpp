@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "annotate/arguments.h"
+#include "base/say.h"
 #include "trace/categories.h"
 
 namespace pleat::annotate {
@@ -61,6 +62,7 @@ struct Rules::Rule {
 
     base::Result<void> read(const Json& json);
     base::Result<void> compile();
+    [[nodiscard]] base::Result<void> checkGroups() const;
     base::Result<void> readKind(const Json& json);
     // The numbers in the name's groups; nothing where the name does not fit.
     [[nodiscard]] std::optional<Numbers> match(std::string_view name) const;
@@ -82,11 +84,29 @@ base::Result<void> Rules::Rule::compile() {
     PCRE2_SIZE offset = 0;
     code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                              PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code_, &offset, nullptr));
-    if (code) return {};
+    if (code) return checkGroups();
     std::array<PCRE2_UCHAR, 200> why{};
     pcre2_get_error_message(code_, why.data(), why.size());
     return wrong(fmt::format("the pattern \"{}\" is wrong at character {}: {}", pattern, offset,
                              reinterpret_cast<const char*>(why.data())));
+}
+
+// A group of another name would silently say nothing.
+base::Result<void> Rules::Rule::checkGroups() const {
+    std::uint32_t count = 0, size = 0;
+    PCRE2_SPTR table = nullptr;
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMECOUNT, &count);
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMEENTRYSIZE, &size);
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMETABLE, &table);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        // Two bytes of the group's number stand before its name.
+        const std::string_view group = reinterpret_cast<const char*>(table + i * size + 2);
+        if (std::find(kNumbers.begin(), kNumbers.end(), group) == kNumbers.end()) {
+            return wrong(fmt::format("the pattern's group \"{}\" is none of {}", group,
+                                     fmt::join(kNumbers, ", ")));
+        }
+    }
+    return {};
 }
 
 base::Result<void> Rules::Rule::readKind(const Json& json) {
@@ -156,6 +176,7 @@ base::Result<void> Rules::Rule::read(const Json& json) {
 
 base::Result<Rules> Rules::parse(std::string_view json, std::string_view name) {
     const Json whole = Json::parse(json, nullptr, false, true);
+    if (whole.is_discarded()) return wrong(fmt::format("{}: is no JSON", name));
     const auto list = whole.is_object() ? whole.find("rules") : whole.end();
     if (!whole.is_object() || list == whole.end() || !list->is_array())
         return wrong(fmt::format("{}: expected {{\"rules\": [...]}}", name));
@@ -284,8 +305,10 @@ class Rules::Reader {
         }
         m_draft.diagnostics.add(
             base::Severity::DataLoss, "rule_incomplete",
-            fmt::format("\"{}\" fits a rule for tasks, but its stage or microbatch is not known",
-                        m_draft.events.name(id)));
+            fmt::format("\"{}\" fits rule {}, a task's, but its {} is not known (a named group, an "
+                        "argument, or \"count\": true gives it)",
+                        base::printable(m_draft.events.name(id), 80), &rule - m_rules.data() + 1,
+                        known(Stage) ? "microbatch" : "stage"));
     }
 
     void addTransfer(trace::EventId id, const trace::Event& event, const Rule& rule,

@@ -18,7 +18,8 @@ namespace {
 using base::Duration;
 
 // A made run as a profiler would have recorded it.
-trace::Trace profileOf(const testing::SyntheticRun& run, bool withTasks = true) {
+trace::Trace profileOf(const testing::SyntheticRun& run, bool withTasks = true,
+                       bool withSteps = true) {
     trace::TraceBuilder builder;
     struct Lanes {
         trace::LaneId host, compute, communication;
@@ -38,7 +39,7 @@ trace::Trace profileOf(const testing::SyntheticRun& run, bool withTasks = true) 
                           trace::EventKind::Range, trace::EventFlag::None, span},
                          arguments);
     };
-    for (std::size_t step = 0; step < run.iterations.size(); ++step) {
+    for (std::size_t step = 0; withSteps && step < run.iterations.size(); ++step) {
         for (std::size_t rank = 0; rank < lanes.size(); ++rank)
             add(lanes[rank].host, "user_annotation", fmt::format("ProfilerStep#{}", step),
                 run.iterations[step][rank]);
@@ -145,6 +146,18 @@ TEST(InferredTasksOdd, MessagesAloneAreEnough) {
     EXPECT_EQ(trace.annotations().tasks.size(), run.tasks.size());
     ASSERT_TRUE(trace.annotations().schedule);
     EXPECT_EQ(trace.annotations().schedule->name, "1f1b");
+}
+
+TEST(InferredTasksOdd, IterationsEndWhereThePipelineRunsEmpty) {
+    for (const char* schedule : {"gpipe", "1f1b"}) {
+        const testing::SyntheticRun run = testing::makeSyntheticRun(optionsOf(schedule, 3, 4));
+        const trace::Trace trace = annotate(profileOf(run, true, false)).value();
+        ASSERT_EQ(trace.annotations().tasks.size(), run.tasks.size());
+        std::map<std::int32_t, int> perIteration;
+        for (const trace::Task& task : trace.annotations().tasks) ++perIteration[task.iteration];
+        EXPECT_EQ(perIteration, (std::map<std::int32_t, int>{{0, 24}, {1, 24}, {2, 24}}));
+        EXPECT_NE(trace.diagnostics().find("iteration_guessed"), nullptr);
+    }
 }
 
 TEST(InferredTasksOdd, NothingIsInferredFromARing) {

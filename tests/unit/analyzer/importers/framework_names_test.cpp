@@ -31,10 +31,10 @@ class Profile {
             R"({{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
             kernel, stream, start, end - start, m_correlation));
     }
-    [[nodiscard]] trace::Trace annotated() const {
+    [[nodiscard]] trace::Trace annotated(const Rules& rules = {}) const {
         const auto imported = importers::importText(fmt::format("[{}]", fmt::join(m_events, ",")));
         EXPECT_TRUE(imported) << importers::messageOf(imported);
-        return annotate(*imported).value();
+        return annotate(*imported, rules).value();
     }
 
   private:
@@ -124,6 +124,39 @@ TEST(FrameworkNames, ShardedDataParallelCommunicationIsDp) {
     ASSERT_EQ(transfers.size(), 2U);
     EXPECT_EQ(transfers[trace::TransferId(0)].dimension, trace::Dimension::Dp);
     EXPECT_EQ(transfers[trace::TransferId(1)].dimension, trace::Dimension::Other);
+}
+
+// A rule's transfer and the kernel it launched are one.
+TEST(FrameworkNames, ARulesTransferTellsItsKernelsWhatItKnows) {
+    const auto rules = Rules::parse(
+        R"({"rules": [{"name": "^sync chunk (?<chunk>\\d+)$", "as": "transfer",
+            "operation": "all_reduce", "dimension": "dp", "action": "REDUCE_GRAD"}]})",
+        "rules.json");
+    ASSERT_TRUE(rules);
+    Profile profile;
+    profile.range("sync chunk 1", 0, 20);
+    profile.launch(5, 40, 70, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+    profile.range("sync chunk 0", 80, 90);  // launched nothing
+    const trace::Trace trace = profile.annotated(*rules);
+    const auto& transfers = trace.annotations().transfers;
+    ASSERT_EQ(transfers.size(), 2U);
+    for (const trace::Transfer& transfer : transfers) {
+        EXPECT_EQ(transfer.dimension, trace::Dimension::Dp);
+        EXPECT_EQ(transfer.action, ActionKind::ReduceGradient);
+        EXPECT_EQ(transfer.span.begin.ns, transfer.chunk == 1 ? 40'000 : 80'000);
+    }
+}
+
+// In a group of two, send and receive say with whom.
+TEST(FrameworkNames, TheOtherOfTwoIsThePeer) {
+    const auto imported = importers::importText(
+        R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":7,"ts":1,"dur":1,)"
+        R"("args":{"Collective name":"send","Process Group Name":"5","Group size":2,"Process Group Ranks":"[3, 7]"}}],)"
+        R"("distributedInfo":{"rank":7}})");
+    ASSERT_TRUE(imported) << importers::messageOf(imported);
+    const trace::Trace trace = annotate(*imported).value();
+    ASSERT_EQ(trace.annotations().transfers.size(), 1U);
+    EXPECT_EQ(trace.annotations().transfers[trace::TransferId(0)].peer, 3);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Profiles with the oddities that shared/bad-inputs.md collects from public reports (the numbers are
-// its rows), through import and annotation.
+// Profiles with the oddities that shared/bad-inputs.md collects from public reports (the numbers
+// are its rows), through import and annotation.
 #include <gtest/gtest.h>
 
 #include "annotate/annotate.h"

@@ -53,7 +53,9 @@ TEST(Rules, NamedGroupsAndArgumentsGiveTheNumbers) {
 
 TEST(Rules, WhatIsWrongWithARuleIsSaid) {
     const std::pair<const char*, const char*> cases[] = {
-        {"", "expected {\"rules\""},
+        {"", "rules.json: is no JSON"},
+        {R"json({"rules": [{"name": "(?<stge>\\d)", "as": "phase", "phase": "data"}]})json",
+         "group \"stge\" is none of"},
         {"{\"rules\": 5}", "expected {\"rules\""},
         {R"({"rules": [5]})", "rule 1: is no JSON object"},
         {R"({"rules": [{"as": "phase"}]})", "rule 1: needs \"name\""},
