@@ -22,6 +22,10 @@ base::Result<std::string> readTextFile(const std::string& file) {
         return base::Error{base::ErrorCode::Io,
                            fmt::format("{}: is a directory, not a file", file)};
     }
+    if (std::filesystem::is_fifo(file, ignored) || std::filesystem::is_socket(file, ignored)) {
+        return base::Error{base::ErrorCode::Io,
+                           fmt::format("{}: is a pipe, not a file that can be read twice", file)};
+    }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
         return base::Error{base::ErrorCode::Io,

@@ -75,11 +75,19 @@ std::string TraceInput::name() const {
 }
 
 base::Result<void> TraceInput::mayWriteTo(const std::string& output) const {
-    for (const std::string& file : files) {
+    const auto isOutput = [&](const fs::path& file) {
         std::error_code ignored;
-        if (!fs::equivalent(file, output, ignored)) continue;
+        return fs::equivalent(file, output, ignored);
+    };
+    const std::vector<fs::path> given(files.begin(), files.end());
+    const auto read = importers::traceFiles(given);
+    if (read && std::any_of(read->begin(), read->end(), isOutput)) {
         return usage(
             fmt::format("-o {}: is the trace itself; give the output another name", output));
+    }
+    if (!rules.empty() && isOutput(rules)) {
+        return usage(
+            fmt::format("-o {}: is the rules' file; give the output another name", output));
     }
     return {};
 }

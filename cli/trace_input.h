@@ -18,7 +18,7 @@ struct TraceInput {
 
     // For words: the one file, or "a.json and 7 more".
     [[nodiscard]] std::string name() const;
-    // Usage error where `output` is one of the files.
+    // Usage error where `output` is one of the files that would be read, in folders too.
     [[nodiscard]] base::Result<void> mayWriteTo(const std::string& output) const;
 };
 

@@ -10,6 +10,8 @@ namespace {
 // A drift is taken where it explains the moments this much better than an offset alone.
 constexpr double kPlainDrift = 4;
 constexpr std::size_t kFewestForDrift = 6;
+// Clocks of computers stay within 0.05 %; what looks like more is no drift.
+constexpr double kMostDrift = 500e-6;
 constexpr std::size_t kWindows = 16;
 
 double median(std::vector<double> values) {
@@ -67,7 +69,7 @@ ClockLine fitLine(const std::vector<ClockAnchor>& anchors) {
     const double flatRoot = measure(flat, anchors);
     if (anchors.size() < kFewestForDrift || flatRoot <= kEndSpreadNs / 2) return flat;
     const std::optional<double> slope = medianSlope(anchors);
-    if (!slope) return flat;
+    if (!slope || std::abs(*slope) > kMostDrift) return flat;
     ClockLine sloped = flat;
     sloped.drift = *slope;
     sloped.offset = medianUndrifted(sloped, anchors);
@@ -131,7 +133,7 @@ std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits) {
     if (!room.twoSided()) return std::nullopt;
     if (room.atLeast > room.atMost) {
         const std::optional<double> drift = driftOfMiddles(limits);
-        if (!drift) return std::nullopt;
+        if (!drift || std::abs(*drift) > kMostDrift) return std::nullopt;
         line.drift = *drift;
         line.origin = limits.front().time;
         room = roomOf(line, limits.begin(), limits.end());

@@ -84,6 +84,12 @@ std::int64_t integerOf(const Json& object, const char* key, std::int64_t missing
                                                                : missing;
 }
 
+// -1 where it is missing or larger than any such number.
+std::int32_t smallOf(const Json& object, const char* key) {
+    const std::int64_t value = integerOf(object, key, -1);
+    return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : -1;
+}
+
 std::string textOf(const Json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end()) return {};
@@ -100,7 +106,8 @@ std::vector<std::int32_t> numbersOf(const Json& object, const char* key) {
         found->is_string() ? Json::parse(found->get<std::string>(), nullptr, false) : *found;
     if (!list.is_array()) return numbers;
     for (const Json& number : list) {
-        if (!number.is_number_integer()) return {};
+        if (!number.is_number_integer() || !std::in_range<std::int32_t>(number.get<std::int64_t>()))
+            return {};
         numbers.push_back(number.get<std::int32_t>());
     }
     return numbers;
@@ -149,12 +156,11 @@ bool readCommunication(std::string_view arguments, Communication& found) {
     found.group = textOf(object, "Process Group Name");
     found.description = textOf(object, "Process Group Description");
     found.groupRanks = numbersOf(object, "Process Group Ranks");
-    found.groupSize = static_cast<std::int32_t>(integerOf(object, "Group size", 0));
+    found.groupSize = std::max(smallOf(object, "Group size"), 0);
     found.sequence = integerOf(object, "Seq", -1);
-    found.peer = static_cast<std::int32_t>(
-        std::max(integerOf(object, "Dst Rank", -1), integerOf(object, "peer", -1)));
-    if (found.operation == Operation::Receive)
-        found.peer = static_cast<std::int32_t>(integerOf(object, "Src Rank", found.peer));
+    found.peer = std::max(smallOf(object, "Dst Rank"), smallOf(object, "peer"));
+    if (found.operation == Operation::Receive && object.contains("Src Rank"))
+        found.peer = smallOf(object, "Src Rank");
     return found.operation.has_value() || !found.communicator.empty();
 }
 

@@ -28,10 +28,9 @@ trace::GroupId NamedGroups::join(const std::string& name, trace::Dimension dimen
     auto& groups = m_draft.found.groups;
     const auto [known, isNew] = m_groups.try_emplace(name);
     if (isNew) {
-        std::int64_t native = 0;
-        for (const trace::ProcessGroup& group : groups)
-            native = std::max(native, group.nativeId + 1);
-        known->second = groups.push({native, dimension, size, {}});
+        for (; m_counted < groups.size(); ++m_counted)
+            m_next = std::max(m_next, groups[trace::GroupId::at(m_counted)].nativeId + 1);
+        known->second = groups.push({m_next, dimension, size, {}});
     }
     trace::ProcessGroup& group = groups[known->second];
     if (group.members.empty() || group.members.back() != member) group.members.push_back(member);

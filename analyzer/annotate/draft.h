@@ -41,6 +41,8 @@ class NamedGroups {
   private:
     Draft& m_draft;
     std::map<std::string, trace::GroupId> m_groups;
+    std::int64_t m_next = 0;  // above the native ids of the first m_counted groups
+    std::size_t m_counted = 0;
 };
 
 }  // namespace pleat::annotate

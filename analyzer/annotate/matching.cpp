@@ -229,9 +229,11 @@ class Matcher {
 
     std::string describe(TransferId id) const {
         const Transfer& transfer = m_transfers[id];
-        return fmt::format("\"{}\" of rank {} in iteration {}",
-                           base::printable(m_draft.events.name(transfer.event), 80),
-                           m_draft.ranks[transfer.rank].number, transfer.iteration);
+        return fmt::format(
+            "\"{}\" of rank {}{}", base::printable(m_draft.events.name(transfer.event), 80),
+            m_draft.ranks[transfer.rank].number,
+            transfer.iteration < 0 ? std::string()
+                                   : fmt::format(" in iteration {}", transfer.iteration));
     }
 
     Draft& m_draft;

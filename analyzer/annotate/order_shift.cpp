@@ -9,7 +9,10 @@
 namespace pleat::annotate {
 namespace {
 
-constexpr std::ptrdiff_t kFarthest = 32;
+// How many comparisons a search may take; at least so far it always looks.
+constexpr std::ptrdiff_t kMostComparisons = 4'000'000;
+constexpr std::ptrdiff_t kAlways = 32;
+constexpr std::size_t kFew = 6;
 constexpr std::size_t kMostCompared = 4'096;
 constexpr double kPlainlyBetter = 4;
 
@@ -27,10 +30,13 @@ double median(std::vector<double>& values) {
 
 std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
                                      std::span<const OrderedPart> other, std::ptrdiff_t shift) {
+    const std::size_t shorter = std::min(reference.size(), other.size());
     const std::size_t skipped = shift < 0 ? static_cast<std::size_t>(-shift) : 0;
     reference = reference.subspan(shift > 0 ? static_cast<std::size_t>(shift) : 0);
     other = other.subspan(skipped);
+    // A shift that leaves few pairs explains anything.
     const std::size_t pairs = std::min(reference.size(), other.size());
+    if (pairs < (shorter < kFew ? shorter : (shorter + 1) / 2)) return std::nullopt;
     std::vector<double> differences;
     for (std::size_t i = 0; i < pairs; ++i) {
         if (reference[i].kind != other[i].kind) return std::nullopt;
@@ -57,13 +63,13 @@ bool plainlyBetter(const Candidate& better, const Candidate& usual) {
 std::optional<OrderShift> findShift(std::span<const OrderedPart> reference,
                                     std::span<const OrderedPart> other) {
     const auto shorter = static_cast<std::ptrdiff_t>(std::min(reference.size(), other.size()));
-    const std::ptrdiff_t farthest = std::min(kFarthest, shorter / 2);
-    const auto longest =
-        static_cast<std::ptrdiff_t>(std::max(reference.size(), other.size())) - shorter;
+    const auto longer = static_cast<std::ptrdiff_t>(std::max(reference.size(), other.size()));
+    const std::ptrdiff_t farthest =
+        std::min(std::max(kAlways, kMostComparisons / std::max<std::ptrdiff_t>(shorter, 1)),
+                 longer - shorter / 2);
     std::vector<Candidate> candidates;
     // The nearest first: among equals it stays.
-    for (std::ptrdiff_t distance = 0; distance <= std::max(farthest, std::min(longest, kFarthest));
-         ++distance) {
+    for (std::ptrdiff_t distance = 0; distance <= farthest; ++distance) {
         for (const std::ptrdiff_t shift : {distance, -distance}) {
             const bool inRange = shift < static_cast<std::ptrdiff_t>(reference.size()) &&
                                  -shift < static_cast<std::ptrdiff_t>(other.size());

@@ -25,9 +25,14 @@ using trace::categories::kDeviceAnnotation;
 struct FreeCode {
     void operator()(pcre2_code* code) const { pcre2_code_free(code); }
 };
+struct FreeContext {
+    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
 struct FreeMatch {
     void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
 };
+
+constexpr std::uint32_t kMostSteps = 200'000;  // of a pattern on one name
 
 // Numbers that a rule may find: in named groups of the pattern, else in the event's arguments.
 enum Number : std::size_t { Iteration, Stage, Chunk, Microbatch, Bytes, Peer, Sequence };
@@ -65,7 +70,8 @@ struct Rules::Rule {
     [[nodiscard]] base::Result<void> checkGroups() const;
     base::Result<void> readKind(const Json& json);
     // The numbers in the name's groups; nothing where the name does not fit.
-    [[nodiscard]] std::optional<Numbers> match(std::string_view name) const;
+    // `tooSlow`: it could not be told within reason.
+    [[nodiscard]] std::optional<Numbers> match(std::string_view name, bool& tooSlow) const;
 };
 
 Rules::Rules() = default;
@@ -154,6 +160,12 @@ base::Result<void> Rules::Rule::read(const Json& json) {
         if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
             return wrong(fmt::format("has an unknown key \"{}\"", key));
     }
+    for (const char* key : {"name", "domain", "as", "action", "operation", "dimension", "phase"}) {
+        if (json.contains(key) && !json[key].is_string())
+            return wrong(fmt::format("\"{}\" must be a text", key));
+    }
+    if (json.contains("arguments") && !json["arguments"].is_object())
+        return wrong("\"arguments\" must be an object of fields and the program's names for them");
     pattern = textOf(json, "name");
     domain = textOf(json, "domain");
     if (pattern.empty()) return wrong("needs \"name\", a pattern");
@@ -190,11 +202,15 @@ base::Result<Rules> Rules::parse(std::string_view json, std::string_view name) {
     return rules;
 }
 
-std::optional<Numbers> Rules::Rule::match(std::string_view name) const {
+std::optional<Numbers> Rules::Rule::match(std::string_view name, bool& tooSlow) const {
     const std::unique_ptr<pcre2_match_data, FreeMatch> data(
         pcre2_match_data_create_from_pattern(code.get(), nullptr));
+    const std::unique_ptr<pcre2_match_context, FreeContext> context(
+        pcre2_match_context_create(nullptr));
+    pcre2_set_match_limit(context.get(), kMostSteps);
     const int count = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(name.data()),
-                                  name.size(), 0, 0, data.get(), nullptr);
+                                  name.size(), 0, 0, data.get(), context.get());
+    tooSlow = count == PCRE2_ERROR_MATCHLIMIT;
     if (count < 0) return std::nullopt;
     const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
     Numbers numbers;
@@ -212,8 +228,8 @@ std::optional<Numbers> Rules::Rule::match(std::string_view name) const {
 
 class Rules::Reader {
   public:
-    Reader(const std::vector<Rule>& rules, Draft& draft)
-        : m_rules(rules), m_draft(draft), m_used(rules.size(), 0) {}
+    Reader(const std::vector<Rule>& rules, Draft& draft, bool sayAll)
+        : m_rules(rules), m_draft(draft), m_sayAll(sayAll), m_used(rules.size(), 0) {}
 
     void run() {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) {
@@ -226,9 +242,7 @@ class Rules::Reader {
             ++m_used[static_cast<std::size_t>(meaning.rule - m_rules.data())];
             add(id, event, *meaning.rule, numbersOf(id, meaning));
         }
-    }
-    void reportUnused() {
-        for (std::size_t i = 0; i < m_rules.size(); ++i) {
+        for (std::size_t i = 0; m_sayAll && i < m_rules.size(); ++i) {
             if (m_used[i] > 0) continue;
             m_draft.diagnostics.add(
                 base::Severity::Info, "rule_unused",
@@ -252,7 +266,17 @@ class Rules::Reader {
             if (!rule.domain.empty() && rule.domain != m_draft.events.domain(id)) continue;
             // A profiler writes each annotation again on the device's lanes.
             if (rule.domain.empty() && m_draft.events.domain(id) == kDeviceAnnotation) continue;
-            const auto numbers = rule.match(m_draft.events.name(id));
+            bool tooSlow = false;
+            const auto numbers = rule.match(m_draft.events.name(id), tooSlow);
+            if (tooSlow && m_sayAll) {
+                m_draft.diagnostics.add(
+                    base::Severity::DataLoss, "rule_too_slow",
+                    fmt::format("rule {}: whether \"{}\" fits \"{}\" could not be told within {} "
+                                "steps; taken as no. Write the pattern without nested repeats",
+                                &rule - m_rules.data() + 1,
+                                base::printable(m_draft.events.name(id), 80), rule.pattern,
+                                kMostSteps));
+            }
             if (!numbers) continue;
             known->second = {&rule, *numbers};
             break;
@@ -335,16 +359,14 @@ class Rules::Reader {
 
     const std::vector<Rule>& m_rules;
     Draft& m_draft;
+    const bool m_sayAll;
     std::vector<std::int64_t> m_used;
     std::unordered_map<std::uint64_t, Meaning> m_meanings;  // by name and domain
     Arguments m_arguments;
 };
 
-void Rules::apply(Draft& draft, bool sayUnused) const {
-    if (m_rules.empty()) return;
-    Reader reader(m_rules, draft);
-    reader.run();
-    if (sayUnused) reader.reportUnused();
+void Rules::apply(Draft& draft, bool sayAll) const {
+    if (!m_rules.empty()) Reader(m_rules, draft, sayAll).run();
 }
 
 }  // namespace pleat::annotate

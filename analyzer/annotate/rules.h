@@ -21,10 +21,10 @@ class Rules {
     // Input error naming the rule by its number and what is wrong with it; `name` is the file's.
     [[nodiscard]] static base::Result<Rules> parse(std::string_view json, std::string_view name);
 
-    // Adds what the rules say of the draft's events. Rules of which no event's name fits are
-    // counted where that is asked for ("rule_unused"), and events that fit and lack what their kind
-    // needs ("rule_incomplete").
-    void apply(Draft& draft, bool sayUnused) const;
+    // Adds what the rules say of the draft's events. Events that fit and lack what their kind needs
+    // are counted ("rule_incomplete"); where all is to be said also rules of which no event's name
+    // fits ("rule_unused") and names that a pattern could not be tried on ("rule_too_slow").
+    void apply(Draft& draft, bool sayAll) const;
 
   private:
     struct Rule;

@@ -35,7 +35,8 @@ class ChromeImporter {
         const auto read = readEvents(source, pool, [this](const EventBatch& batch) { add(batch); });
         if (!read) return read.error();
         if (!source.damage().empty()) note(Severity::DataLoss, "damaged_file", source.damage());
-        if (!read->listEnded) {
+        const bool said = m_builder.diagnostics().find("truncated") != nullptr;
+        if (!read->listEnded && !said) {
             note(Severity::DataLoss, "truncated",
                  fmt::format("the file ends within its list of events, at byte {}", read->bytes));
         }

@@ -32,7 +32,13 @@ Json objectAround(const EventStreamResult& file) {
             text.pop_back();
         text += '}';
     }
-    return Json::parse(text, nullptr, false);
+    // Members that nothing reads may be many and large.
+    const auto wanted = [](int depth, Json::parse_event_t event, const Json& parsed) {
+        if (depth != 1 || event != Json::parse_event_t::key) return true;
+        return parsed == "baseTimeNanoseconds" || parsed == "host_name" ||
+               parsed == "distributedInfo";
+    };
+    return Json::parse(text, wanted, false);
 }
 
 std::int64_t integerOf(const Json& object, const char* key, std::int64_t missing) {
@@ -110,7 +116,8 @@ FileMetadata readMetadata(const EventStreamResult& file, base::Diagnostics& diag
     metadata.host = textOf(members, "host_name");
     const auto distributed = members.find("distributedInfo");
     if (distributed == members.end() || !distributed->is_object()) return metadata;
-    metadata.rank = static_cast<std::int32_t>(integerOf(*distributed, "rank", -1));
+    const std::int64_t rank = integerOf(*distributed, "rank", -1);
+    if (std::in_range<std::int32_t>(rank)) metadata.rank = static_cast<std::int32_t>(rank);
     return metadata;
 }
 

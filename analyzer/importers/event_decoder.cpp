@@ -22,7 +22,9 @@ constexpr std::size_t kPatience = 16;
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::size_t kMayBeCut = 128 * 1024;  // less than a piece, more than nearly any event
+// What an event may be long, whatever it reads like: it is read again with every piece that it goes
+// on into.
+constexpr std::size_t kLongestEvent = 16 << 20;
 
 // A value as it is written, without the quotes of a string and without space behind it.
 std::string_view tokenOf(ondemand::value value) {
@@ -52,9 +54,10 @@ bool timeOf(std::string_view token, std::int64_t& ns) {
 // Does what follows a "]" look like the rest of a file, not like damage?
 bool endsList(std::string_view piece, std::size_t behind) {
     const std::size_t next = skipSpace(piece, behind);
-    if (next >= piece.size() || piece[next] == '}') return true;
-    const std::size_t key = skipSpace(piece, next + 1);
-    return piece[next] == ',' && key < piece.size() && piece[key] == '"';
+    if (next >= piece.size()) return true;
+    const std::size_t after = skipSpace(piece, next + 1);
+    if (piece[next] == '}') return after >= piece.size();  // else it ends some event's arguments
+    return piece[next] == ',' && after < piece.size() && piece[after] == '"';
 }
 
 // What stands in an event; texts without data are absent.
@@ -291,10 +294,10 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
         }
         searched += (end == kNowhere ? room.size() : end) - at;
         const std::size_t next = findEventStart(piece, at + 1);
-        // More of it may follow, even where something within it looks like the next event. A
-        // damaged one near the end is told from a cut one when the following piece is there.
-        const bool mayBeCut = next == kNowhere || piece.size() - at < kMayBeCut;
-        if (end == kNowhere && !last && mayBeCut) return;
+        // More of it may follow, even where something within it looks like the next event.
+        const bool mayBeCut =
+            piece.size() - at < kLongestEvent && piece[at] == '{' && readsLikeJson(piece, at);
+        if (end == kNowhere && !last && (next == kNowhere || mayBeCut)) return;
         const bool cut = next == kNowhere && end == kNowhere;
         const std::string_view lost = piece.substr(at, next == kNowhere ? next : next - at);
         batch.diagnostics.add(

@@ -24,6 +24,7 @@ constexpr std::size_t kPieceBytes =
 constexpr std::size_t kLookAhead = 16 * 1024;
 constexpr std::size_t kMaximumHead = 16 << 20;
 constexpr std::size_t kMaximumTail = 4 << 20;
+constexpr std::size_t kMaximumPiece = 64 << 20;
 
 base::Error noList(std::string_view what) {
     return {base::ErrorCode::Input, fmt::format("holds no trace events: {}", what)};
@@ -100,7 +101,7 @@ struct Piece {
     std::string text;          // behind a "[", for the decoder
     std::uint64_t offset = 0;  // of what is behind it
     bool last = false;
-    bool queued = false;   // for the workers; else decoded already
+    bool queued = false;   // for the workers; else decoded where it is taken
     bool decoded = false;  // by them; guarded by Workers::m_mutex
     EventBatch batch;
 };
@@ -245,12 +246,13 @@ class EventReader {
         text += m_text;
         std::size_t cut = kNowhere;
         for (std::size_t bytes = kPieceBytes + kLookAhead; cut == kNowhere; bytes *= 2) {
-            fill(text, bytes);
+            fill(text, std::min(bytes, kMaximumPiece));
             if (text.size() > kPieceBytes) cut = findEventBoundary(text, kPieceBytes);
-            if (m_ended) break;
+            if (m_ended || text.size() >= kMaximumPiece) break;
         }
         m_text.clear();
         if (text.size() == 1) return false;
+        if (cut == kNowhere && !m_ended) return cutEndless(std::move(piece));
         piece->last = cut == kNowhere;
         piece->offset = m_offset;
         if (!piece->last) {
@@ -258,14 +260,47 @@ class EventReader {
             text.resize(cut);
         }
         m_offset += text.size() - 1;
-        if (piece->last && m_inFlight.empty()) {
-            piece->queued = false;
-            m_pool.decoder.decode(piece->text, piece->offset, true, piece->batch);  // a small file
-        } else {
-            piece->queued = true;
+        piece->queued = !(piece->last && m_inFlight.empty());  // else a small file
+        if (piece->queued) {
             m_pool.running().add(*piece);
         }
         m_inFlight.push_back(std::move(piece));
+        return true;
+    }
+
+    // A piece within which no event ends: what is whole in it is kept, the rest of the event is
+    // passed over, to where the next seems to begin.
+    bool cutEndless(std::unique_ptr<Piece> piece) {
+        while (!m_inFlight.empty()) takeOldest();
+        if (m_result.listEnded) {
+            addToTail(std::string_view(piece->text).substr(1));
+            return true;
+        }
+        const std::uint64_t begin = m_offset;
+        piece->offset = m_offset;
+        m_offset += piece->text.size() - 1;
+        piece->text.resize(kPieceBytes);
+        piece->last = true;
+        take(*piece);
+        m_leftOver.clear();
+        piece->batch.clear();
+        piece->batch.diagnostics.add(
+            base::Severity::DataLoss, "damaged_event",
+            fmt::format("behind byte {} no event begins for {} MiB; reading went on where one does",
+                        begin, kMaximumPiece >> 20));
+        m_use(piece->batch);
+        std::string& text = piece->text;
+        for (text.clear(); fill(text, kPieceBytes) > 0;) {
+            const std::size_t next = findEventBoundary(text, 0);
+            const bool found = next != kNowhere;
+            // A boundary may lie across the end of what was read.
+            const std::size_t passed = found ? next : m_ended ? text.size() : text.size() / 2;
+            m_offset += passed;
+            text.erase(0, passed);
+            if (found) m_text = text;
+            if (found || m_ended) break;
+        }
+        m_pool.free.push_back(std::move(piece));
         return true;
     }
 
@@ -282,8 +317,8 @@ class EventReader {
     }
 
     void take(Piece& piece) {
-        if (!m_leftOver.empty()) {
-            // The cut before this piece lay inside an event.
+        if (!piece.queued || !m_leftOver.empty()) {
+            // It is a small file's, or the cut before this piece lay inside an event.
             piece.text.insert(1, m_leftOver);
             piece.offset -= m_leftOver.size();
             m_pool.decoder.decode(piece.text, piece.offset, piece.last, piece.batch);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/utf8.h"
 
@@ -76,6 +77,44 @@ std::size_t objectEnd(std::string_view text, std::size_t from) {
         }
     }
     return kNowhere;
+}
+
+bool readsLikeJson(std::string_view text, std::size_t from) {
+    std::vector<bool> inObject;  // of each level that is open
+    enum { Value, Key, Colon, Behind } expected = Value;
+    for (std::size_t at = from; at < text.size(); ++at) {
+        const char c = text[at];
+        if (isSpace(c)) continue;
+        if (c == '"') {
+            if (expected == Colon || expected == Behind) return false;
+            for (++at; at < text.size() && text[at] != '"'; ++at)
+                if (text[at] == '\\') ++at;
+            expected = expected == Key ? Colon : Behind;
+        } else if (c == '{' || c == '[') {
+            if (expected != Value) return false;
+            inObject.push_back(c == '{');
+            expected = c == '{' ? Key : Value;
+        } else if (c == '}' || c == ']') {
+            if (inObject.empty() || inObject.back() != (c == '}') || expected == Colon)
+                return false;
+            inObject.pop_back();
+            if (inObject.empty()) return true;
+            expected = Behind;
+        } else if (c == ',') {
+            if (expected != Behind || inObject.empty()) return false;
+            expected = inObject.back() ? Key : Value;
+        } else if (c == ':') {
+            if (expected != Colon) return false;
+            expected = Value;
+        } else {
+            if (expected != Value) return false;
+            while (at + 1 < text.size() && !isSpace(text[at + 1]) &&
+                   std::string_view(",:{}[]\"").find(text[at + 1]) == std::string_view::npos)
+                ++at;
+            expected = Behind;
+        }
+    }
+    return true;
 }
 
 Repairs repairText(std::string_view text, std::string& repaired) {

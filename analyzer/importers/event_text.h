@@ -22,6 +22,10 @@ inline constexpr std::size_t kNowhere = std::string_view::npos;
 // kNowhere when the text ends before.
 [[nodiscard]] std::size_t objectEnd(std::string_view text, std::size_t from);
 
+// Does the text from `from` (a "{") on read like JSON as far as it goes? False at the first token
+// that JSON cannot have there: so a long event is told from a damaged one before its end is seen.
+[[nodiscard]] bool readsLikeJson(std::string_view text, std::size_t from);
+
 [[nodiscard]] std::size_t skipSpace(std::string_view text, std::size_t from);
 
 // What had to be done to make a text whole.

@@ -13,6 +13,7 @@
 #include "importers/byte_source.h"
 #include "importers/chrome_import.h"
 #include "importers/nsight.h"
+#include "importers/nsight_source.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::importers {
@@ -103,6 +104,10 @@ class Importer {
     }
 
     base::Result<void> addSqlite(const fs::path& file) {
+        if (const auto readable = NsightSource::open(file); !readable) {
+            return base::Error{readable.error().code,
+                               readable.error().message + "; the database is damaged or cut off"};
+        }
         if (!isNsightExport(file)) {
             return refuse(file,
                           "is an SQLite database, but neither a recording of Pleat's nor an export "
@@ -156,6 +161,11 @@ class Importer {
             }
             if (rank.number < 0) continue;
             const auto [other, isNew] = m_fileOfRank.try_emplace(rank.number, file);
+            if (!isNew && other->second == file) {
+                return refuse(file, fmt::format("two of its processes say that they are rank {}; "
+                                                "give each another name, or a file of its own",
+                                                rank.number));
+            }
             if (!isNew) {
                 return refuse(file, fmt::format("is rank {}, and so is {}; give one of them "
                                                 "another number with --rank FILE=N",

@@ -29,27 +29,30 @@ void OpenRanges::emit(const HalfRange& begin, base::TraceTime end, std::string_v
                        merged(begin.arguments, more));
 }
 
-void OpenRanges::end(std::vector<HalfRange>& open, const HalfRange& half) {
+void OpenRanges::end(Open& open, const HalfRange& half) {
     const bool named = half.name.valid() && !m_builder.text(half.name).empty();
-    auto begin = open.rbegin();
-    if (named) {
-        begin = std::find_if(open.rbegin(), open.rend(),
-                             [&](const HalfRange& one) { return one.name == half.name; });
-    }
-    if (begin == open.rend()) {
+    if (open.stack.empty() || (named && open.ofName[half.name].empty())) {
         m_builder.diagnostics().add(base::Severity::Info, "unmatched_end",
                                     fmt::format("\"{}\" ends at {} ns and never began",
                                                 m_builder.text(half.name), half.time.ns));
         return;
     }
-    if (begin != open.rbegin()) {
+    const std::size_t top = open.stack.size() - 1;
+    const std::size_t at = named ? open.ofName[half.name].back() : top;
+    if (at != top) {
         m_builder.diagnostics().add(
             base::Severity::Info, "crossing_ranges",
             fmt::format("\"{}\" ends at {} ns before \"{}\", which began inside it",
-                        m_builder.text(half.name), half.time.ns, m_builder.text(open.back().name)));
+                        m_builder.text(half.name), half.time.ns,
+                        m_builder.text(open.stack[top].name)));
     }
-    emit(*begin, half.time, half.arguments, trace::EventFlag::None);
-    open.erase(std::next(begin).base());
+    emit(open.stack[at], half.time, half.arguments, trace::EventFlag::None);
+    open.ofName[open.stack[at].name].pop_back();
+    open.closed[at] = true;
+    while (!open.closed.empty() && open.closed.back()) {
+        open.closed.pop_back();
+        open.stack.pop_back();
+    }
 }
 
 void OpenRanges::finish() {
@@ -57,18 +60,22 @@ void OpenRanges::finish() {
         return std::tie(a.lane, a.id, a.time) < std::tie(b.lane, b.id, b.time);
     });
     for (std::size_t first = 0; first < m_halves.size();) {
-        std::vector<HalfRange> open;
+        Open open;
         std::size_t at = first;
         for (; at < m_halves.size() && m_halves[at].lane == m_halves[first].lane &&
                m_halves[at].id == m_halves[first].id;
              ++at) {
             if (m_halves[at].begins) {
-                open.push_back(m_halves[at]);
+                open.ofName[m_halves[at].name].push_back(open.stack.size());
+                open.stack.push_back(m_halves[at]);
+                open.closed.push_back(false);
             } else {
                 end(open, m_halves[at]);
             }
         }
-        for (const HalfRange& one : open) {
+        for (std::size_t i = 0; i < open.stack.size(); ++i) {
+            if (open.closed[i]) continue;
+            const HalfRange& one = open.stack[i];
             m_builder.diagnostics().add(base::Severity::Info, "open_range",
                                         fmt::format("\"{}\" began at {} ns and never ended",
                                                     m_builder.text(one.name), one.time.ns));

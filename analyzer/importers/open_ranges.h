@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/trace_builder.h"
@@ -31,8 +32,14 @@ class OpenRanges {
     void finish();
 
   private:
-    struct Open;
-    void end(std::vector<HalfRange>& open, const HalfRange& half);
+    // What is open on one lane or under one id, and where each name's are. Closed ones stay until
+    // they are on top, so that nothing is searched or moved.
+    struct Open {
+        std::vector<HalfRange> stack;
+        std::vector<bool> closed;
+        std::unordered_map<base::StringId, std::vector<std::size_t>> ofName;  // open, ascending
+    };
+    void end(Open& open, const HalfRange& half);
     void emit(const HalfRange& begin, base::TraceTime end, std::string_view more,
               trace::EventFlag flag);
 

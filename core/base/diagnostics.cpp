@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace pleat::base {
 
 std::string_view toString(Severity severity) {
@@ -16,6 +18,21 @@ std::string_view toString(Severity severity) {
     return "info";
 }
 
+namespace {
+
+// Names within examples may be of any length.
+std::string shortened(std::string_view example) {
+    constexpr std::size_t kMost = 600;
+    if (example.size() <= kMost) return std::string(example);
+    std::size_t end = 0;
+    for (std::size_t next = 0; next < kMost;
+         next += std::max<std::size_t>(utf8Prefix(example.substr(next)).length, 1))
+        end = next;
+    return std::string(example.substr(0, end)) + "...";
+}
+
+}  // namespace
+
 void Diagnostics::add(Severity severity, std::string_view code, std::string_view example,
                       std::int64_t count) {
     const auto known = std::find_if(m_entries.begin(), m_entries.end(),
@@ -23,7 +40,7 @@ void Diagnostics::add(Severity severity, std::string_view code, std::string_view
     if (known != m_entries.end()) {
         known->count += count;
     } else {
-        m_entries.push_back({severity, std::string(code), count, std::string(example)});
+        m_entries.push_back({severity, std::string(code), count, shortened(example)});
     }
 }
 

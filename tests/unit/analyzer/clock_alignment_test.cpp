@@ -63,6 +63,15 @@ TEST(ClockFit, ADriftIsFoundWhereNoOffsetFits) {
     }
 }
 
+// No clock runs twice as fast as another.
+TEST(ClockFit, WhatNoClockDoesIsNoDrift) {
+    std::vector<ClockAnchor> anchors;
+    for (int i = 0; i < 20; ++i) anchors.push_back({1e9 * i, 1e9 * i});
+    const ClockLine line = fitMoments(anchors);
+    EXPECT_EQ(line.drift, 0);
+    EXPECT_GE(line.worst, 9e9);
+}
+
 class MovedClocks : public ::testing::TestWithParam<const char*> {};
 
 // A pipeline of four without data parallelism has nothing but messages between its ranks.

@@ -65,6 +65,14 @@ TEST(OrderShift, WhereEverythingRepeatsOneClockDecides) {
     EXPECT_FALSE(unknown->sure);
 }
 
+// One pair that is left over explains anything.
+TEST(OrderShift, ManyMustAgree) {
+    EXPECT_EQ(shiftOf(endings(0, 300), endings(0, 30, 0, 40'000)), 0);
+    EXPECT_EQ(shiftOf(endings(0, 2), endings(0, 2, 0, 60'000)), 0);
+    EXPECT_EQ(shiftOf(endings(0, 300), endings(200, 30)), 200);
+    EXPECT_EQ(shiftOf(endings(0, 200), endings(40, 200)), 40);
+}
+
 TEST(OrderShift, NothingMatchesNothing) { EXPECT_FALSE(findShift({}, Parts{{0, 5}})); }
 
 }  // namespace

@@ -102,6 +102,12 @@ TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
     std::ofstream(file) << "[]";
     expectOneLine(run({"report", file, "-o", file}), 2, "is the trace itself");
     expectOneLine(run({"import", file, "-o", file}), 2, "is the trace itself");
+    const std::string folder = test::temporaryPath("ranks");
+    mkdir(folder.c_str(), 0700);
+    std::ofstream(folder + "/rank0.json") << "[]";
+    expectOneLine(run({"export", "--format", "csv", folder, "-o", folder + "/rank0.json"}), 2,
+                  "is the trace itself");
+    expectOneLine(run({"report", folder, "--rules", file, "-o", file}), 2, "is the rules' file");
 }
 
 TEST(CommandLine, APipeIsNoTrace) {

@@ -393,6 +393,47 @@ TEST(ChromeImport, OneEventLargerThanAPieceIsRead) {
     EXPECT_EQ(trace.name(trace::EventId(1)).size(), large.size());
 }
 
+TEST(ChromeImport, ListsWithinArgumentsAreNotTheListOfEvents) {
+    // Many pieces long, and made of what looks like events.
+    std::string inner;
+    for (int i = 0; i < 20'000; ++i)
+        inner += fmt::format("{}{{\"name\":\"f{}\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":9}}",
+                             i == 0 ? "" : ",", i);
+    std::string text = "[" + event("a", 0, 1);
+    for (int i = 0; i < 5'000; ++i) text += "," + event("b", 1, 1);
+    text += "," + event("big", 2, 1, ",\"args\":{\"list\":[" + inner + "]}");
+    for (int i = 0; i < 5'000; ++i) text += "," + event("c", 3, 1);
+    const trace::Trace whole = imported(text + "]");
+    EXPECT_EQ(whole.eventCount(), 10'002U);
+    EXPECT_EQ(countOf(whole, "damaged_event"), 0);
+    EXPECT_EQ(countOf(whole, "arguments_dropped"), 1);
+    // The end of a list within a damaged event's arguments is not the end of the file's.
+    const std::string damaged =
+        R"({"ph":"X","name":"d","args":{"bad":"un"terminated","frames":[{"name":"f","ts":1}]}})";
+    const trace::Trace rest =
+        imported("[" + event("a", 0, 1) + "," + damaged + ",\n" + event("b", 5, 1) + "]");
+    EXPECT_EQ(linesOf(rest), (Lines{"a 0+1000", "b 5000+1000"}));
+}
+
+// Each end would be searched for among all that are open: minutes.
+TEST(ChromeImport, ManyOpenRangesOfOtherNamesAreNotSearched) {
+    constexpr int kOpen = 100'000;
+    std::string text = "[";
+    for (int i = 0; i < kOpen; ++i)
+        text += fmt::format(R"({{"ph":"B","name":"a","pid":1,"tid":1,"ts":{}}},)", i);
+    for (int i = 0; i < kOpen; ++i)
+        text += fmt::format(R"({{"ph":"B","name":"b","pid":1,"tid":1,"ts":{}}},)", kOpen + i);
+    for (int i = 0; i < kOpen; ++i)
+        text += fmt::format(R"({{"ph":"E","name":"{}","pid":1,"tid":1,"ts":{}}},)",
+                            i % 2 == 0 ? "a" : "c", 2 * kOpen + i);
+    text.back() = ']';
+    const trace::Trace trace = imported(text);
+    EXPECT_EQ(trace.eventCount(), 2U * kOpen);
+    EXPECT_EQ(countOf(trace, "unmatched_end"), kOpen / 2);
+    EXPECT_EQ(countOf(trace, "crossing_ranges"), kOpen / 2);
+    EXPECT_EQ(countOf(trace, "open_range"), kOpen + kOpen / 2);
+}
+
 TEST(ChromeImport, ManyDamagedEventsInALargeFileCostOnlyThemselves) {
     std::string text = "[";
     constexpr int kEvents = 60'000;

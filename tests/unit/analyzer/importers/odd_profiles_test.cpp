@@ -160,5 +160,26 @@ TEST(OddProfiles, ARecordingThatBeginsLaterIsMatchedRightly) {
     EXPECT_EQ(wrongMatches(twoRanks(2, false, "")), 0);
 }
 
+// A number that is none of a rank's is none at all.
+TEST(OddProfiles, NumbersTooLargeForARankAreUnknown) {
+    const std::string text =
+        R"({"traceEvents":[)" +
+        kernel("ncclDevKernel_SendRecv", 0, 1,
+               R"({"Collective name":"send","Dst Rank":4294967297,"Process Group Name":"0"})") +
+        R"(],"distributedInfo":{"rank":4294967299}})";
+    const trace::Trace trace = annotatedText(text);
+    EXPECT_EQ(trace.annotations().transfers[TransferId(0)].peer, -1);
+    EXPECT_EQ(countOf(trace, "rank_guessed"), 1);
+}
+
+TEST(OddProfiles, ManyGroupsAreCountedOnce) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 30'000; ++i)
+        events.push_back(
+            kernel("ncclDevKernel_AllReduce_Sum", i, 1,
+                   fmt::format(R"({{"Collective name":"allreduce","Comms Id":{}}})", i)));
+    EXPECT_EQ(annotatedText(list(events)).annotations().groups.size(), 30'000U);
+}
+
 }  // namespace
 }  // namespace pleat::annotate

@@ -75,5 +75,12 @@ TEST(Rules, WhatIsWrongWithARuleIsSaid) {
     }
 }
 
+TEST(Rules, APatternThatTakesForeverIsSaid) {
+    const trace::Trace trace =
+        annotatedBy(R"({"rules": [{"name": "^(a+)+$", "as": "phase", "phase": "data"}]})",
+                    event(std::string(60, 'a') + "b", 0));
+    EXPECT_EQ(countOf(trace, "rule_too_slow"), 1);
+}
+
 }  // namespace
 }  // namespace pleat::annotate

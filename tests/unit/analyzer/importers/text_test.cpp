@@ -36,6 +36,15 @@ TEST(EventText, EventsBeginWithAKeyOfEvents) {
     EXPECT_EQ(findEventBoundary("{", 0), kNowhere);
 }
 
+TEST(EventText, TextThatEndsEarlyStillReadsLikeJson) {
+    const std::string whole = R"({"a":[1,-2.5e3,true,{"b":"c\"d"}],"e":{}})";
+    for (std::size_t length = 1; length <= whole.size(); ++length)
+        EXPECT_TRUE(readsLikeJson(whole.substr(0, length), 0)) << length;
+    for (const char* damaged : {R"({"a":"b"c")", R"({"a":1,{"b")", R"({"a" "b")", R"({"a":1]})",
+                                R"({"a":"Dev    {"name")", R"({1)", R"({"a"::)"})
+        EXPECT_FALSE(readsLikeJson(damaged, 0)) << damaged;
+}
+
 TEST(EventText, RepairedTextIsValidUtf8WithoutControlCharacters) {
     std::string repaired;
     EXPECT_FALSE(repairText("{\"a\": \"\u00e4\\\"\"}\n", repaired).any());
