@@ -90,6 +90,21 @@ void noteTransfers(const RunAnalysis& analysis,
     }
 }
 
+void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnostics) {
+    std::vector<bool> hasTasks(trace.ranks().size(), false), transfers(trace.ranks().size(), false);
+    for (const trace::Task& task : trace.annotations().tasks) hasTasks[task.rank.index()] = true;
+    for (const trace::Transfer& transfer : trace.annotations().transfers)
+        transfers[transfer.rank.index()] = true;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const trace::Rank& rank = trace.ranks()[trace::RankId::at(i)];
+        if (hasTasks[i] || !transfers[i] || rank.number < 0) continue;
+        diagnostics.add(base::Severity::DataLoss, "rank_without_tasks",
+                        fmt::format("rank {} communicates, but none of its events names a task: it "
+                                    "is not in the figures",
+                                    rank.number));
+    }
+}
+
 void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
     if (trace.annotations().tasks.empty() && anyWindow) {
         diagnostics.add(base::Severity::Info, "no_tasks",
@@ -103,7 +118,10 @@ void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& d
                                     "there is nothing to account for; run pleat-train, or mark "
                                     "forward and backward with NVTX ranges in domain pleat",
                                     trace.eventCount()));
-    } else if (!anyWindow) {
+    } else {
+        noteRanksWithoutTasks(trace, diagnostics);
+    }
+    if (!trace.annotations().tasks.empty() && !anyWindow) {
         diagnostics.add(base::Severity::Error, "no_complete_iteration",
                         "no iteration was recorded completely on every rank; record more "
                         "iterations, or let the run end by itself");

@@ -90,7 +90,8 @@ std::string renderWaits(const std::vector<RankSummary>& ranks) {
     std::vector<std::pair<std::int32_t, analysis::WaitSummary>> waits;
     for (const RankSummary& rank : ranks) {
         for (const analysis::WaitSummary& wait : rank.waits) {
-            if (wait.duration.ns > 0) waits.emplace_back(rank.number, wait);
+            // Shorter ones would stand there as 0.000 ms.
+            if (wait.duration.ns >= 500) waits.emplace_back(rank.number, wait);
         }
     }
     if (waits.empty()) return {};
