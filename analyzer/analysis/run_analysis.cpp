@@ -178,6 +178,7 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
     if (!windows) return windows.error();
     analysis.iterations = iterationStatistics(*windows);
     analysis.schedule = trace.annotations().schedule;
+    analysis.devices = catalogueDevices(trace);
     noteMissing(trace, !windows->empty(), analysis.diagnostics);
     if (windows->empty()) return analysis;
 

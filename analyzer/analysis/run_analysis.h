@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/bubbles.h"
+#include "analysis/device_catalogue.h"
 #include "analysis/iterations.h"
 #include "analysis/overlap.h"
 #include "analysis/stragglers.h"
@@ -72,6 +73,7 @@ struct RunAnalysis {
     BubbleSummary bubble;
     std::optional<PathSummary> criticalPath;
     std::optional<ReplaySummary> replay;
+    std::optional<DeviceCatalogue> devices;  // of the whole trace; none without device work
     // Of a long run from iterations spread evenly over it: as many as have kMostReplayedNodes.
     std::vector<Straggler> stragglers;
     // The trace's and the analysis' own. What is missing altogether (no tasks, no complete

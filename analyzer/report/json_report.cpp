@@ -172,6 +172,54 @@ Json toJson(const analysis::ProcessInfo& process) {
             {"ends_early_by_ns", process.endsEarlyBy.ns}};
 }
 
+std::string_view toString(analysis::DeviceWork work) {
+    switch (work) {
+        case analysis::DeviceWork::Communication:
+            return "communication";
+        case analysis::DeviceWork::Copy:
+            return "copy";
+        default:
+            return "compute";
+    }
+}
+
+Json toJson(const analysis::DeviceCatalogue& devices) {
+    Json kernels = Json::array(), copies = Json::array(), communicators = Json::array();
+    for (const analysis::KernelFigures& kernel : devices.kernels) {
+        kernels.push_back({{"name", kernel.name},
+                           {"kind", toString(kernel.kind)},
+                           {"count", kernel.count},
+                           {"total_ns", kernel.total.ns},
+                           {"longest_ns", kernel.longest.ns}});
+    }
+    for (const analysis::CopyFigures& copy : devices.copies) {
+        copies.push_back({{"name", copy.name},
+                          {"count", copy.count},
+                          {"bytes", copy.bytes},
+                          {"total_ns", copy.total.ns},
+                          {"bytes_per_second", orNull(copy.bytesPerSecond)}});
+    }
+    for (const analysis::CommunicatorFigures& group : devices.communicators) {
+        communicators.push_back({{"dimension", trace::toString(group.dimension)},
+                                 {"operation", trace::toString(group.operation)},
+                                 {"members", group.members},
+                                 {"count", group.count},
+                                 {"bytes", group.bytes},
+                                 {"moving_ns", group.moving.ns},
+                                 {"algorithm_bytes_per_second", orNull(group.algorithmBandwidth)},
+                                 {"bus_bytes_per_second", orNull(group.busBandwidth)}});
+    }
+    return {{"kernels", std::move(kernels)},
+            {"launches",
+             {{"count", devices.launches.count},
+              {"short_count", devices.launches.shortOnes},
+              {"median_delay_ns", devices.launches.medianDelay.ns},
+              {"p90_delay_ns", devices.launches.p90Delay.ns},
+              {"deepest_queue", devices.launches.deepestQueue}}},
+            {"copies", std::move(copies)},
+            {"communicators", std::move(communicators)}};
+}
+
 std::string evidenceOf(const analysis::Straggler& straggler) {
     return fmt::format("{} takes {:.2f} x the usual time; slowest tenth {:.2f} x, worst {:.2f} x",
                        straggler.operation, straggler.timesIdeal, straggler.slowestTenth,
@@ -211,6 +259,7 @@ std::string renderJson(const analysis::RunAnalysis& analysis) {
     json["critical_path"] = analysis.criticalPath ? toJson(*analysis.criticalPath) : Json(nullptr);
     json["replay"] = analysis.replay ? toJson(*analysis.replay) : Json(nullptr);
     json["stragglers"] = toJson(analysis.stragglers);
+    json["devices"] = analysis.devices ? toJson(*analysis.devices) : Json(nullptr);
     json["diagnostics"] = toJson(analysis.diagnostics);
     return dump(json);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "report/device_report.h"
 #include "report/units.h"
 
 namespace pleat::report {
@@ -236,6 +237,7 @@ std::string renderText(const analysis::RunAnalysis& analysis) {
         text += renderPathShares(*analysis.criticalPath);
     }
     if (!analysis.ranks.empty()) text += renderStragglers(analysis.stragglers);
+    if (analysis.devices) text += renderText(*analysis.devices);
     return text + renderDiagnostics(analysis.diagnostics);
 }
 

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "analysis/device_catalogue.h"
 #include "analysis/run_analysis.h"
 #include "annotate/annotate.h"
 #include "trace/categories.h"
@@ -41,6 +42,11 @@ class DeviceTrace {
         }
         return *this;
     }
+    DeviceTrace& copied(std::int64_t called, std::int64_t begin, std::int64_t end,
+                        std::int64_t bytes) {
+        m_arguments = "{\"bytes\":" + std::to_string(bytes) + "}";
+        return work(called, begin, end, categories::kCopy, "Memcpy HtoD (Pinned -> Device)", 8);
+    }
     DeviceTrace& untracedCall(std::int64_t called) {
         return add(m_host, categories::kRuntimeCall, "cudaLaunchKernel", called, called + 1);
     }
@@ -56,7 +62,8 @@ class DeviceTrace {
                             m_builder.intern(domain),
                             trace::EventKind::Range,
                             trace::EventFlag::None,
-                            {{begin}, {end}}});
+                            {{begin}, {end}}},
+                           domain == categories::kCopy ? m_arguments : std::string());
         return *this;
     }
     trace::LaneId laneOf(std::int64_t stream) {
@@ -70,6 +77,7 @@ class DeviceTrace {
     trace::RankId m_rank;
     trace::LaneId m_host;
     std::map<std::int64_t, trace::LaneId> m_streams;
+    std::string m_arguments;  // of copies
 };
 
 RunAnalysis analysed(DeviceTrace trace) { return analyseRun(trace.build(), {}).value(); }
@@ -135,6 +143,35 @@ TEST(DeviceWork, WaitingOnTheDeviceIsNoWork) {
     const RunAnalysis run = analysed(std::move(trace));
     EXPECT_EQ(run.ranks.front().compute.ns, 20);
     EXPECT_EQ(run.ranks.front().bubble.ns, 30);
+}
+
+TEST(DeviceCatalogue, SaysWhatPeopleAskOfKernelsLaunchesAndCopies) {
+    DeviceTrace trace;
+    trace.work(0, 10, 30'010)
+        .work(1, 30'010, 30'020)
+        .work(2, 40'000, 90'000, categories::kKernel, "other");
+    trace.copied(3, 100'000, 101'000, 8'000);
+    const auto devices = catalogueDevices(trace.build());
+    ASSERT_TRUE(devices);
+    ASSERT_EQ(devices->kernels.size(), 3U);
+    EXPECT_EQ(devices->kernels[0].name, "other");
+    EXPECT_EQ(devices->kernels[1].name, "gemm");
+    EXPECT_EQ(devices->kernels[1].count, 2);
+    EXPECT_EQ(devices->kernels[1].total.ns, 30'010);
+    EXPECT_EQ(devices->kernels[1].longest.ns, 30'000);
+    EXPECT_EQ(devices->launches.count, 4);
+    EXPECT_EQ(devices->launches.shortOnes, 2);            // 10 ns and the copy
+    EXPECT_EQ(devices->launches.medianDelay.ns, 30'009);  // of 10, 30 009, 39 998, 99 997
+    EXPECT_EQ(devices->launches.p90Delay.ns, 99'997);
+    EXPECT_EQ(devices->launches.deepestQueue, 4);
+    ASSERT_EQ(devices->copies.size(), 1U);
+    EXPECT_EQ(devices->copies[0].bytes, 8'000);
+    EXPECT_DOUBLE_EQ(*devices->copies[0].bytesPerSecond, 8e9);
+    EXPECT_TRUE(devices->communicators.empty());
+}
+
+TEST(DeviceCatalogue, IsNoneWithoutDeviceWork) {
+    EXPECT_FALSE(catalogueDevices(DeviceTrace().step(1, 0, 10).build()));
 }
 
 TEST(DeviceWork, AnyWorkSumsToTheWindow) {

@@ -1,0 +1,186 @@
+#include "analysis/device_catalogue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace pleat::analysis {
+namespace {
+
+using trace::EventId;
+using trace::Operation;
+
+constexpr base::Duration kShort{10'000};
+
+// "bytes" of a copy, which is all that importers keep of its arguments.
+std::int64_t bytesOf(std::string_view arguments) {
+    constexpr std::string_view kKey = "\"bytes\":";
+    const std::size_t found = arguments.find(kKey);
+    std::int64_t bytes = 0;
+    if (found == std::string_view::npos) return 0;
+    std::from_chars(arguments.data() + found + kKey.size(), arguments.data() + arguments.size(),
+                    bytes);
+    return std::max<std::int64_t>(bytes, 0);
+}
+
+double busFactor(Operation operation, std::int64_t members) {
+    const auto n = static_cast<double>(std::max<std::int64_t>(members, 1));
+    switch (operation) {
+        case Operation::AllReduce:
+            return 2 * (n - 1) / n;
+        case Operation::AllGather:
+        case Operation::ReduceScatter:
+        case Operation::AllToAll:
+            return (n - 1) / n;
+        default:
+            return 1;
+    }
+}
+
+std::optional<double> perSecond(std::int64_t bytes, base::Duration time) {
+    if (bytes <= 0 || time.ns <= 0) return std::nullopt;
+    return static_cast<double>(bytes) / (static_cast<double>(time.ns) * 1e-9);
+}
+
+class Catalogue {
+  public:
+    explicit Catalogue(const trace::Trace& trace) : m_trace(trace), m_kinds(trace) {}
+
+    std::optional<DeviceCatalogue> run() {
+        for (std::size_t i = 0; i < m_trace.lanes().size(); ++i) look(trace::LaneId::at(i));
+        if (m_kernels.empty()) return std::nullopt;
+        DeviceCatalogue all;
+        for (auto& [name, figures] : m_kernels) all.kernels.push_back(std::move(figures));
+        std::sort(all.kernels.begin(), all.kernels.end(), [](const auto& a, const auto& b) {
+            return std::tie(b.total, a.name) < std::tie(a.total, b.name);
+        });
+        for (auto& [name, copy] : m_copies) {
+            copy.bytesPerSecond = perSecond(copy.bytes, copy.total);
+            all.copies.push_back(std::move(copy));
+        }
+        std::sort(all.copies.begin(), all.copies.end(), [](const auto& a, const auto& b) {
+            return std::tie(b.total, a.name) < std::tie(a.total, b.name);
+        });
+        all.launches = launches();
+        all.communicators = communicators();
+        return all;
+    }
+
+  private:
+    void look(trace::LaneId id) {
+        const trace::Lane& lane = m_trace.lanes()[id];
+        if (lane.kind != trace::LaneKind::DeviceStream || m_trace.ranks()[lane.rank].number < 0)
+            return;
+        const auto events = m_trace.eventsOf(id);
+        for (EventId event = events.first; event < events.last;
+             event = EventId(event.index() + 1)) {
+            const DeviceWork work = m_kinds.of(event);
+            if (work == DeviceWork::None) continue;
+            const base::Interval span = m_trace.event(event).span;
+            KernelFigures& figures = m_kernels[m_trace.columns().name[event.index()]];
+            if (figures.count == 0) figures.name = m_trace.name(event);
+            figures.kind = work;
+            ++figures.count;
+            figures.total += span.length();
+            figures.longest = std::max(figures.longest, span.length());
+            if (work == DeviceWork::Copy) addCopy(event, span);
+            addLaunch(lane.rank, event, span);
+        }
+    }
+
+    void addCopy(EventId event, base::Interval span) {
+        CopyFigures& copy = m_copies[m_trace.columns().name[event.index()]];
+        if (copy.count == 0) copy.name = m_trace.name(event);
+        ++copy.count;
+        copy.bytes += bytesOf(m_trace.arguments(event));
+        copy.total += span.length();
+    }
+
+    // Work of a stream comes in order of its ids, and so do dependencies.
+    void addLaunch(trace::RankId rank, EventId event, base::Interval span) {
+        for (const trace::Dependency& launch : m_trace.dependenciesOf(event)) {
+            if (launch.kind != trace::DependencyKind::Launch) continue;
+            const base::TraceTime called = m_trace.event(launch.from).span.begin;
+            m_delays.push_back(span.begin - called);
+            m_shortOnes += span.length() < kShort ? 1 : 0;
+            m_steps[rank].emplace_back(called, 1);
+            m_steps[rank].emplace_back(span.begin, -1);
+            return;
+        }
+    }
+
+    LaunchFigures launches() {
+        LaunchFigures figures;
+        figures.count = static_cast<std::int64_t>(m_delays.size());
+        figures.shortOnes = m_shortOnes;
+        if (m_delays.empty()) return figures;
+        const auto nth = [&](std::size_t rank) {
+            const auto at = m_delays.begin() + static_cast<std::ptrdiff_t>(rank);
+            std::nth_element(m_delays.begin(), at, m_delays.end());
+            return *at;
+        };
+        figures.medianDelay = nth((m_delays.size() - 1) / 2);
+        figures.p90Delay = nth((m_delays.size() * 9 + 9) / 10 - 1);
+        for (auto& [rank, steps] : m_steps) {
+            std::sort(steps.begin(), steps.end());  // what begins leaves before what is called
+            std::int64_t waiting = 0;
+            for (const auto& [time, change] : steps) {
+                waiting += change;
+                figures.deepestQueue = std::max(figures.deepestQueue, waiting);
+            }
+        }
+        return figures;
+    }
+
+    std::vector<CommunicatorFigures> communicators() const {
+        using Key = std::tuple<trace::Dimension, Operation, std::int64_t>;
+        std::map<Key, CommunicatorFigures> all;
+        const trace::Annotations& found = m_trace.annotations();
+        for (const trace::Transfer& transfer : found.transfers) {
+            if (!transfer.match.valid()) continue;
+            const bool message =
+                transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+            const trace::Match& match = found.matches[transfer.match];
+            const auto members = message ? 2 : static_cast<std::int64_t>(match.members.size());
+            CommunicatorFigures& figures = all[{transfer.dimension, transfer.operation, members}];
+            figures.dimension = transfer.dimension;
+            figures.operation = transfer.operation;
+            figures.members = members;
+            ++figures.count;
+            const base::TraceTime ready =
+                std::clamp(match.ready, transfer.span.begin, transfer.span.end);
+            if (transfer.bytes <= 0) continue;
+            figures.bytes += transfer.bytes;
+            figures.moving += transfer.span.end - ready;
+        }
+        std::vector<CommunicatorFigures> list;
+        for (auto& [key, figures] : all) {
+            figures.algorithmBandwidth = perSecond(figures.bytes, figures.moving);
+            if (figures.algorithmBandwidth)
+                figures.busBandwidth =
+                    *figures.algorithmBandwidth * busFactor(figures.operation, figures.members);
+            list.push_back(figures);
+        }
+        return list;
+    }
+
+    const trace::Trace& m_trace;
+    const DeviceWorkKinds m_kinds;
+    std::unordered_map<base::StringId, KernelFigures> m_kernels;
+    std::unordered_map<base::StringId, CopyFigures> m_copies;
+    std::vector<base::Duration> m_delays;
+    std::int64_t m_shortOnes = 0;
+    std::map<trace::RankId, std::vector<std::pair<base::TraceTime, int>>> m_steps;
+};
+
+}  // namespace
+
+std::optional<DeviceCatalogue> catalogueDevices(const trace::Trace& trace) {
+    return Catalogue(trace).run();
+}
+
+}  // namespace pleat::analysis
