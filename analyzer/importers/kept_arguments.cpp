@@ -129,6 +129,22 @@ std::size_t appendCompact(std::string_view json, std::string& out) {
     return quoted;
 }
 
+// Who waited for whom: a host call and the device's record of it share a correlation id, and the
+// record names the stream and the recorded event that were waited for.
+void appendOrder(std::string_view arguments, std::string& kept) {
+    const std::size_t before = kept.size();
+    for (const std::string_view key :
+         {"correlation", "stream", "wait_on_stream", "wait_on_cuda_event_record_corr_id"}) {
+        std::uint64_t number = 0;
+        if (!numberAfter(arguments, key, number) || !std::in_range<std::uint32_t>(number))
+            continue;  // -1: none
+        kept += kept.size() == before ? "{\"" : ",\"";
+        kept += key;
+        kept += "\":" + std::to_string(number);
+    }
+    if (kept.size() > before) kept += '}';
+}
+
 bool mayDescribeCommunication(const CategoryTraits& category, NameTraits name) {
     return category.annotation || name.communicationCall ||
            (category.kernel && name.communicationKernel);
@@ -151,8 +167,8 @@ CategoryTraits::CategoryTraits(std::string_view category) {
     profiler = std::find(kProfilerCategories.begin(), kProfilerCategories.end(), name) !=
                kProfilerCategories.end();
     deviceWork = categories::isDeviceWork(name);
-    onDevice =
-        deviceWork || name == categories::kDeviceSync || name == categories::kDeviceAnnotation;
+    deviceSync = name == categories::kDeviceSync;
+    onDevice = deviceWork || deviceSync || name == categories::kDeviceAnnotation;
     kernel = name == categories::kKernel;
     copy = name == categories::kCopy;
     call = name == categories::kRuntimeCall || name == categories::kDriverCall;
@@ -165,7 +181,9 @@ CategoryTraits::CategoryTraits(std::string_view category) {
 
 NameTraits::NameTraits(std::string_view name)
     : communicationCall(name == "record_param_comms" || name.starts_with("nccl:")),
-      communicationKernel(categories::isCommunicationKernel(name)) {}
+      communicationKernel(categories::isCommunicationKernel(name)),
+      ordersStreams(categories::isWaitingCall(name) ||
+                    name.find("EventRecord") != std::string_view::npos) {}
 
 std::uint32_t correlationOf(const CategoryTraits& category, std::string_view arguments) {
     if (!category.deviceWork && !category.call) return 0;
@@ -181,6 +199,10 @@ KeptArguments appendKeptArguments(char phase, const CategoryTraits& category, Na
         std::uint64_t bytes = 0;
         if (numberAfter(arguments, "bytes", bytes))
             kept += "{\"bytes\":" + std::to_string(bytes) + "}";
+        return {};
+    }
+    if (known && (category.deviceSync || (category.call && name.ordersStreams))) {
+        appendOrder(arguments, kept);
         return {};
     }
     if (known && !mayDescribeCommunication(category, name)) return {};

@@ -1,7 +1,7 @@
 // Which of an event's arguments are worth their memory. A profiler writes hundreds of bytes with
 // each of millions of events (grid sizes, tensor shapes); what analyses need of them is a
-// correlation id, the size of a copy and what describes a communication. Events of programs that we
-// do not know keep everything.
+// correlation id, the size of a copy, what was waited for and what describes a communication.
+// Events of programs that we do not know keep everything.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ struct CategoryTraits {
     bool profiler = false;    // PyTorch's profiler writes it, in any of its generations
     bool onDevice = false;    // device work or waiting: such an event lies on a device stream
     bool deviceWork = false;  // the stream works while it lasts
+    bool deviceSync = false;  // a wait, as the device recorded it
     bool kernel = false, copy = false;
     bool call = false;                // of a runtime or a driver
     bool annotation = false;          // may describe communication, whatever its name
@@ -36,6 +37,7 @@ struct NameTraits {
 
     bool communicationCall = false;    // NCCL's and PyTorch's names of host calls
     bool communicationKernel = false;  // if a kernel is called so
+    bool ordersStreams = false;        // if a call is: it waits, or records an event to wait for
 };
 
 // "correlation" of a host call or of device work; 0 where there is none, or it does not fit.

@@ -28,6 +28,13 @@ inline constexpr std::string_view kAnnotation = "user_annotation";
     return category == kKernel || category == kCopy || category == kSet || category == kGraph;
 }
 
+// Does a host call of this name wait for device work, or let a stream wait for it? A query never
+// waits.
+[[nodiscard]] constexpr bool isWaitingCall(std::string_view name) {
+    return name.find("Synchronize") != std::string_view::npos ||
+           name.find("WaitEvent") != std::string_view::npos;
+}
+
 // Does the name of a device kernel say that it is communication between devices? The libraries of
 // NVIDIA, AMD and Intel, and DeepEP.
 [[nodiscard]] constexpr bool isCommunicationKernel(std::string_view name) {

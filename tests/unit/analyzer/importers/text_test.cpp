@@ -69,6 +69,14 @@ TEST(KeptArguments, WhatAnalysesNeedIsKept) {
     EXPECT_EQ(kept('X', "kernel", "ncclDevKernel_AllReduce", "{\n \"Seq\": 3\n}"), R"({"Seq":3})");
     EXPECT_EQ(kept('X', "forward-compute", "f", R"({"step": 3, "t": "a b"})"),
               R"({"step":3,"t":"a b"})");
+    EXPECT_EQ(kept('X', "cuda_sync", "Event Sync",
+                   R"({"wait_on_stream": 7, "wait_on_cuda_event_id": 8, "stream": -1, )"
+                   R"("wait_on_cuda_event_record_corr_id": 1533, "correlation": 1536})"),
+              R"({"correlation":1536,"wait_on_stream":7,)"
+              R"("wait_on_cuda_event_record_corr_id":1533})");
+    EXPECT_EQ(kept('X', "cuda_runtime", "cudaEventRecord", R"({"cbid":135,"correlation":3})"),
+              R"({"correlation":3})");
+    EXPECT_EQ(kept('X', "cuda_runtime", "cudaEventQuery", R"({"cbid":138,"correlation":3})"), "");
     EXPECT_EQ(correlationOf(CategoryTraits("kernel"), R"({"x":"correlation","correlation": 77})"),
               77U);
     EXPECT_EQ(correlationOf(CategoryTraits("cpu_op"), R"({"correlation": 77})"), 0U);
