@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/ideal_replay.h"
+#include "trace/categories.h"
 
 namespace pleat::analysis {
 namespace {
@@ -79,6 +80,20 @@ std::string_view computeKind(schedule::ActionKind action) {
     }
 }
 
+std::string_view workKind(const trace::Trace& trace, trace::EventId event) {
+    namespace categories = trace::categories;
+    const std::string_view domain = trace.domain(event);
+    if (domain == categories::kCopy || domain == categories::kSet) return "copy";
+    return categories::isCommunicationKernel(trace.name(event)) ? "communication" : "kernel";
+}
+
+// The pause between a call and its work, where the stream had nothing else to do.
+bool isLaunch(const graph::TaskGraph& graph, const PathPiece& pause) {
+    if (!pause.node.valid() || graph.nodes()[pause.node].kind != NodeKind::Work) return false;
+    const NodeId before = lastOf(graph, graph.predecessors(pause.node));
+    return before.valid() && graph.nodes()[before].kind == NodeKind::Call;
+}
+
 }  // namespace
 
 std::vector<PathPiece> measuredCriticalPath(const graph::TaskGraph& graph, base::Interval window) {
@@ -94,13 +109,22 @@ std::string kindOf(const trace::Trace& trace, const Node& node) {
         case NodeKind::Transfer:
         case NodeKind::Ready:
             return fmt::format("transfer.{}", toString(node.dimension));
+        case NodeKind::Host:
+        case NodeKind::Call:
+            return "host";
+        case NodeKind::Return:
+            return "synchronisation";
+        case NodeKind::Work:
+            return std::string(
+                workKind(trace, trace::EventId::at(static_cast<std::size_t>(node.source))));
     }
     return "other";
 }
 
 std::string kindOf(const trace::Trace& trace, const graph::TaskGraph& graph,
                    const PathPiece& piece) {
-    return piece.pause ? "pause" : kindOf(trace, graph.nodes()[piece.node]);
+    if (!piece.pause) return kindOf(trace, graph.nodes()[piece.node]);
+    return isLaunch(graph, piece) ? "launch" : "pause";
 }
 
 PathAttribution attribute(const trace::Trace& trace, const graph::TaskGraph& graph,

@@ -28,7 +28,7 @@ struct PathPiece {
                                                           base::Interval window);
 
 // forward backward input_backward weight_backward overlapped optimizer data transfer.<dimension>
-// pause
+// pause; in a graph of host and device: host launch kernel communication copy synchronisation pause
 [[nodiscard]] std::string kindOf(const trace::Trace& trace, const graph::TaskGraph& graph,
                                  const PathPiece& piece);
 [[nodiscard]] std::string kindOf(const trace::Trace& trace, const graph::Node& node);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 
 namespace pleat::analysis {
@@ -137,6 +138,30 @@ IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> 
     statistics.mean = {sum / static_cast<std::int64_t>(n)};
     findWarmUp(inOrder, statistics);
     return statistics;
+}
+
+base::Result<graph::IterationWindow> chooseIteration(const trace::Trace& trace,
+                                                     std::optional<std::int32_t> iteration) {
+    const auto windows = graph::iterationWindows(trace);
+    if (const auto usable = checkTimes(trace, windows); !usable) return usable.error();
+    base::Diagnostics incomplete;
+    std::vector<IterationRange> ranges;
+    if (iteration) ranges.push_back({*iteration, *iteration});
+    const auto complete = selectIterations(windows, ranges, incomplete);
+    if (!complete) return complete.error();
+    if (complete->empty()) {
+        return base::Error{base::ErrorCode::Input,
+                           windows.empty()
+                               ? "no pipeline tasks in the trace, so there is no critical path; "
+                                 "pleat info shows what was recorded"
+                               : "the iteration asked for was not recorded completely on every "
+                                 "rank; pleat info lists the complete ones"};
+    }
+    const base::Duration median = iterationStatistics(*complete).median;
+    return *std::min_element(complete->begin(), complete->end(), [&](const auto& a, const auto& b) {
+        return std::abs(a.window.length().ns - median.ns) <
+               std::abs(b.window.length().ns - median.ns);
+    });
 }
 
 }  // namespace pleat::analysis

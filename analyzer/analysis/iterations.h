@@ -31,6 +31,11 @@ struct IterationRange {
 [[nodiscard]] base::Result<void> checkTimes(const trace::Trace& trace,
                                             std::span<const graph::IterationWindow> windows);
 
+// The iteration asked for, else the complete one closest to the median. Input error where there is
+// none; Usage error naming the iterations there are for one that was not recorded.
+[[nodiscard]] base::Result<graph::IterationWindow> chooseIteration(
+    const trace::Trace& trace, std::optional<std::int32_t> iteration);
+
 // Bootstrap percentile interval (95 %) of the mean, 2000 resamples from a fixed seed; none for
 // fewer than two values. Values in ns whose sum fits.
 [[nodiscard]] std::optional<std::pair<base::Duration, base::Duration>> meanInterval(

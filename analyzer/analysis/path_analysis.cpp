@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "analysis/critical_path.h"
 #include "analysis/iterations.h"
@@ -15,30 +14,6 @@ namespace {
 
 std::int32_t numberOf(const trace::Trace& trace, std::int32_t rank) {
     return rank < 0 ? -1 : trace.ranks()[trace::RankId(static_cast<std::uint32_t>(rank))].number;
-}
-
-base::Result<graph::IterationWindow> chooseWindow(const trace::Trace& trace,
-                                                  const PathOptions& options) {
-    const auto windows = graph::iterationWindows(trace);
-    if (const auto usable = checkTimes(trace, windows); !usable) return usable.error();
-    base::Diagnostics incomplete;
-    std::vector<IterationRange> ranges;
-    if (options.iteration) ranges.push_back({*options.iteration, *options.iteration});
-    const auto complete = selectIterations(windows, ranges, incomplete);
-    if (!complete) return complete.error();
-    if (complete->empty()) {
-        return base::Error{base::ErrorCode::Input,
-                           windows.empty()
-                               ? "no pipeline tasks in the trace, so there is no critical path; "
-                                 "pleat info shows what was recorded"
-                               : "the iteration asked for was not recorded completely on every "
-                                 "rank; pleat info lists the complete ones"};
-    }
-    const base::Duration median = iterationStatistics(*complete).median;
-    return *std::min_element(complete->begin(), complete->end(), [&](const auto& a, const auto& b) {
-        return std::abs(a.window.length().ns - median.ns) <
-               std::abs(b.window.length().ns - median.ns);
-    });
 }
 
 std::vector<PathRun> mergeRuns(const trace::Trace& trace, const graph::TaskGraph& graph,
@@ -81,7 +56,7 @@ std::vector<TaskSlack> slackOfTasks(const trace::Trace& trace, const graph::Task
 }  // namespace
 
 base::Result<PathAnalysis> analysePath(const trace::Trace& trace, const PathOptions& options) {
-    const auto window = chooseWindow(trace, options);
+    const auto window = chooseIteration(trace, options.iteration);
     if (!window) return window.error();
     const auto graph = graph::measuredGraph(trace, *window);
     if (!graph) return graph.error().within(fmt::format("iteration {}", window->iteration));

@@ -5,6 +5,8 @@
 // All edges are finish-to-start. A communication is a Ready node (no duration: the moment its last
 // member is ready), which depends on what each member had to finish first, and one Transfer node
 // per member from ready to that member's end. So waiting for a partner is never part of a duration.
+// The graph of one rank's host and device (device_graph.h) has nodes of other kinds and treats
+// waiting for the device in the same way.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,16 @@ namespace pleat::graph {
 
 using NodeId = base::Id<struct NodeTag>;
 
-enum class NodeKind : std::uint8_t { Task, Phase, Ready, Transfer };
+enum class NodeKind : std::uint8_t {
+    Task,
+    Phase,
+    Ready,
+    Transfer,
+    Host,    // a stretch of a host thread within one operator or call
+    Call,    // no duration: the moment a host thread makes a call that starts or waits for work
+    Return,  // a call that waits, from the end of what it waited for
+    Work,    // a kernel, copy, set or graph on a device stream
+};
 
 struct Node {
     NodeKind kind = NodeKind::Task;
@@ -35,9 +46,9 @@ struct Node {
     base::Duration duration;
     base::Duration
         delay;  // measured pause between the end of all it depends on and its start; never negative
-    base::Interval measured;  // empty in a predicted graph
-    std::int32_t source =
-        -1;  // index of its task, phase, match or transfer in the trace's annotations; -1 predicted
+    base::Interval measured;   // empty in a predicted graph
+    std::int32_t source = -1;  // index of its task, phase, match or transfer in the trace's
+                               // annotations, of its event (host and device); -1 predicted
 };
 
 class TaskGraph {
