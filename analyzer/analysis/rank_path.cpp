@@ -42,9 +42,11 @@ base::Result<RankId> chooseRank(const trace::Trace& trace, std::optional<std::in
         numbers.push_back(trace.ranks()[rank].number);
     }
     if (ranks.empty()) {
-        return base::Error{base::ErrorCode::Input,
-                           "no rank's device was recorded, so there is no critical path of one "
-                           "rank; pleat info shows what was recorded"};
+        return base::Error{
+            base::ErrorCode::Input,
+            fmt::format("{}no device work in the trace, so there is no critical "
+                        "path{}; pleat info shows what was recorded",
+                        number ? "" : "no pipeline tasks and ", number ? " of one rank" : "")};
     }
     if (number) {
         return base::Error{base::ErrorCode::Usage,

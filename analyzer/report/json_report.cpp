@@ -286,6 +286,37 @@ std::string renderJson(const analysis::PathAnalysis& analysis) {
     return dump(json);
 }
 
+std::string renderJson(const analysis::RankPath& path) {
+    Json json{{"schema", "pleat-rank-path/1"},
+              {"iteration", path.iteration},
+              {"rank", path.rank},
+              {"length_ns", path.length.ns}};
+    json["by_kind"] = Json::object();
+    for (const auto& [kind, duration] : path.byKind) json["by_kind"][kind] = duration.ns;
+    json["pieces"] = Json::array();
+    for (const analysis::RankPathPiece& piece : path.pieces) {
+        const Json lane = piece.laneKind
+                              ? Json{{"kind", toString(*piece.laneKind)}, {"number", piece.lane}}
+                              : Json(nullptr);
+        json["pieces"].push_back({{"kind", piece.kind},
+                                  {"name", piece.name},
+                                  {"lane", lane},
+                                  {"offset_ns", piece.offset.ns},
+                                  {"length_ns", piece.length.ns}});
+    }
+    json["work"] = Json::array();
+    for (const analysis::WorkSlack& work : path.work) {
+        json["work"].push_back({{"name", work.name},
+                                {"stream", work.stream},
+                                {"offset_ns", work.offset.ns},
+                                {"duration_ns", work.duration.ns},
+                                {"slack_ns", work.slack.ns},
+                                {"on_path", work.onPath}});
+    }
+    json["diagnostics"] = toJson(path.diagnostics);
+    return dump(json);
+}
+
 std::string renderJson(const analysis::RunInfo& info) {
     Json json{{"schema", "pleat-info/1"}, {"length_ns", info.length.ns}};
     json["lanes"] = info.lanes;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/path_analysis.h"
+#include "analysis/rank_path.h"
 #include "analysis/run_analysis.h"
 #include "analysis/run_info.h"
 #include "analysis/what_if.h"
@@ -15,6 +16,7 @@ namespace pleat::report {
 [[nodiscard]] std::string renderJson(const analysis::RunAnalysis& analysis);  // pleat-report/1
 [[nodiscard]] std::string renderJson(
     const analysis::PathAnalysis& analysis);                           // pleat-critical-path/1
+[[nodiscard]] std::string renderJson(const analysis::RankPath& path);  // pleat-rank-path/1
 [[nodiscard]] std::string renderJson(const analysis::RunInfo& info);   // pleat-info/1
 [[nodiscard]] std::string renderJson(const analysis::WhatIf& answer);  // pleat-whatif/1
 

@@ -196,12 +196,16 @@ std::string renderStragglers(const std::vector<analysis::Straggler>& stragglers)
 
 }  // namespace
 
+std::string renderKinds(const std::map<std::string, base::Duration>& kinds, base::Duration whole) {
+    return wrapped("  by kind   ",
+                   shares(kinds, whole, [](const std::string& kind) { return kind; }));
+}
+
 std::string renderPathShares(const analysis::PathSummary& path) {
     const auto number = [](std::int32_t value) {
         return value < 0 ? std::string("none") : fmt::format("{}", value);
     };
-    return wrapped("  by kind   ",
-                   shares(path.byKind, path.length, [](const std::string& kind) { return kind; })) +
+    return renderKinds(path.byKind, path.length) +
            wrapped("  by rank   ", shares(path.byRank, path.length, number)) +
            wrapped("  by stage  ", shares(path.byStage, path.length, number));
 }

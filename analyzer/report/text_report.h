@@ -2,6 +2,7 @@
 // figure comes from analysis. Pure; lines fit kTextWidth columns.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "analysis/run_analysis.h"
@@ -12,6 +13,10 @@ namespace pleat::report {
 
 // Three lines: the path's attribution by kind, rank and stage, "none" for what has none.
 [[nodiscard]] std::string renderPathShares(const analysis::PathSummary& path);
+
+// Its first line.
+[[nodiscard]] std::string renderKinds(const std::map<std::string, base::Duration>& kinds,
+                                      base::Duration whole);
 
 // "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of task orders equal it)"
 [[nodiscard]] std::string describeSchedule(const trace::RecognisedSchedule& schedule);

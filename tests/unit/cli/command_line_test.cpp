@@ -127,6 +127,34 @@ TEST(CommandLine, ScheduleSizesHaveBounds) {
     expectOneLine(run({"schedule", "validate", "--file", "/dev/zero"}), 3, "larger than 64 MiB");
 }
 
+// A profiler's file of one rank: a call, its kernel, and a wait for it.
+std::string kernelTrace(const std::string& name) {
+    const std::string file = test::temporaryPath(name);
+    std::ofstream(file) << R"({"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":10,"dur":2,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":15,"dur":80,"args":{"correlation":1,"stream":7}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaDeviceSynchronize","pid":9,"tid":9,"ts":20,"dur":80}]})";
+    return file;
+}
+
+TEST(CommandLine, WithoutTasksTheCriticalPathIsThatOfARank) {
+    const std::string file = kernelTrace("alone.json"), other = kernelTrace("other.json");
+    const auto alone = run({"critical-path", file, "--rank", file + "=3"});
+    EXPECT_EQ(alone.status, 0);
+    EXPECT_NE(alone.output.find("Critical path of rank 3 in iteration 0: 0.090 ms"),
+              std::string::npos)
+        << alone.output;
+    EXPECT_NE(alone.output.find("kernel 0.080 ms"), std::string::npos) << alone.output;
+    const std::vector<std::string> both = {"critical-path", file,     other,       "--rank",
+                                           file + "=0",     "--rank", other + "=1"};
+    expectOneLine(run(both), 2, "choose one with --of-rank: 0, 1");
+    std::vector<std::string> chosen = both;
+    chosen.insert(chosen.end(), {"--of-rank", "1"});
+    EXPECT_NE(run(chosen).output.find("Critical path of rank 1"), std::string::npos);
+    chosen.back() = "7";
+    expectOneLine(run(chosen), 2, "--of-rank 7: no device of that rank was recorded");
+}
+
 TEST(CommandLine, AnInvalidScheduleIsTheAnswerNo) {
     const std::string file = test::temporaryPath("cycle.csv");
     std::ofstream(file) << "0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n";
