@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/device_work.h"
 #include "analysis/ideal_replay.h"
 
 namespace pleat::analysis {
@@ -167,11 +166,11 @@ struct Explained {
 };
 
 // `starts` are those of the rank's work.
-Explained startOf(const trace::Trace& trace, const std::vector<base::TraceTime>& starts,
+Explained startOf(const IdleExplainer& explainer, const std::vector<base::TraceTime>& starts,
                   const RankActivity& activity, const Partition& parts) {
     const base::IntervalSet data = parts.bubble & base::IntervalSet(activity.data);
     const base::IntervalSet idle = parts.bubble - data;
-    const IdleReasons reasons = idleReasons(trace, activity.rank, idle);
+    const IdleReasons reasons = explainer.of(activity.rank, idle);
     Explained result;
     result.measured = idleByGap(idle, starts);
     result.hostLate = idleByGap(reasons.hostLate, starts);
@@ -216,6 +215,7 @@ base::Duration CauseDurations::total() const {
 }
 
 std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
+                                             const IdleExplainer& explainer,
                                              const graph::TaskGraph& graph,
                                              std::span<const RankActivity> activities,
                                              std::span<const Partition> partitions) {
@@ -227,7 +227,7 @@ std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
     for (std::size_t i = 0; i < activities.size(); ++i) {
         std::vector<base::TraceTime> starts;
         for (const NodeId id : nodes[i].work) starts.push_back(graph.nodes()[id].measured.begin);
-        ranks.push_back(startOf(trace, starts, activities[i], partitions[i]));
+        ranks.push_back(startOf(explainer, starts, activities[i], partitions[i]));
     }
     for (std::size_t l = 0; l < kReplayLevelCount; ++l) {
         const auto level = static_cast<ReplayLevel>(l);
@@ -245,9 +245,9 @@ std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
     return causes;
 }
 
-CauseDurations causesWithoutTasks(const trace::Trace& trace, const RankActivity& activity,
+CauseDurations causesWithoutTasks(const IdleExplainer& explainer, const RankActivity& activity,
                                   const Partition& partition) {
-    Explained all = startOf(trace, {}, activity, partition);
+    Explained all = startOf(explainer, {}, activity, partition);
     all.finish();
     return all.causes;
 }

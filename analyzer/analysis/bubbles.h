@@ -13,6 +13,7 @@
 
 #include "analysis/accounting.h"
 #include "analysis/activity.h"
+#include "analysis/device_work.h"
 #include "graph/task_graph.h"
 #include "trace/trace.h"
 
@@ -52,13 +53,14 @@ struct CauseDurations {
 // `graph` is the measured graph of the window; `partitions[i]` belongs to `activities[i]`.
 // O(n log n) in nodes and edges, times the six replays.
 [[nodiscard]] std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
+                                                           const IdleExplainer& explainer,
                                                            const graph::TaskGraph& graph,
                                                            std::span<const RankActivity> activities,
                                                            std::span<const Partition> partitions);
 
 // What can be said without tasks, or where no task graph could be made: data loading, and what the
 // device's recording says.
-[[nodiscard]] CauseDurations causesWithoutTasks(const trace::Trace& trace,
+[[nodiscard]] CauseDurations causesWithoutTasks(const IdleExplainer& explainer,
                                                 const RankActivity& activity,
                                                 const Partition& partition);
 

@@ -59,35 +59,19 @@ class WindowedWork {
     std::size_t m_first = 0;
 };
 
-// Host calls that started nothing in the trace, though their name says that they start work.
-std::vector<TraceTime> untracedCalls(const trace::Trace& trace, trace::RankId rank) {
-    std::vector<bool> started(trace.eventCount(), false);
-    for (const trace::Dependency& dependency : trace.dependencies())
-        if (dependency.kind == trace::DependencyKind::Launch)
-            started[dependency.from.index()] = true;
-    std::vector<TraceTime> calls;
-    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
-        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
-        if (lane.rank != rank || lane.kind != trace::LaneKind::HostThread) continue;
-        const auto events = trace.eventsOf(LaneId::at(i));
-        for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
-            const std::string_view domain = trace.domain(id);
-            const bool call =
-                domain == categories::kRuntimeCall || domain == categories::kDriverCall;
-            if (call && !started[id.index()] &&
-                trace.name(id).find("Launch") != std::string_view::npos)
-                calls.push_back(spanOf(trace, id).begin);
-        }
-    }
-    std::sort(calls.begin(), calls.end());
-    return calls;
-}
-
 // The streams of a rank, asked for the work that starts next, at ascending times.
 class NextWork {
   public:
-    NextWork(const trace::Trace& trace, trace::RankId rank) : m_trace(trace), m_kinds(trace) {
-        for (const LaneId lane : streamsOf(trace, rank)) m_streams.push_back(trace.eventsOf(lane));
+    NextWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
+             std::vector<trace::Trace::EventRange> streams, TraceTime from)
+        : m_trace(trace), m_kinds(kinds), m_streams(std::move(streams)) {
+        const std::vector<std::int64_t>& starts = trace.columns().startNs;
+        for (trace::Trace::EventRange& stream : m_streams) {
+            const auto first = starts.begin() + stream.first.index();
+            const auto found =
+                std::lower_bound(first, starts.begin() + stream.last.index(), from.ns);
+            stream.first = EventId::at(static_cast<std::size_t>(found - starts.begin()));
+        }
     }
 
     [[nodiscard]] std::optional<EventId> from(TraceTime time) {
@@ -107,7 +91,7 @@ class NextWork {
 
   private:
     const trace::Trace& m_trace;
-    const DeviceWorkKinds m_kinds;
+    const DeviceWorkKinds& m_kinds;
     std::vector<trace::Trace::EventRange> m_streams;
 };
 
@@ -172,9 +156,44 @@ void addDeviceWork(const trace::Trace& trace, std::span<const graph::IterationWi
     }
 }
 
-IdleReasons idleReasons(const trace::Trace& trace, trace::RankId rank, const IntervalSet& idle) {
-    const std::vector<TraceTime> untraced = untracedCalls(trace, rank);
-    NextWork next(trace, rank);
+IdleExplainer::IdleExplainer(const trace::Trace& trace)
+    : m_trace(trace),
+      m_kinds(trace),
+      m_streams(trace.ranks().size()),
+      m_untraced(trace.ranks().size()) {
+    std::vector<bool> started(trace.eventCount(), false);
+    for (const trace::Dependency& dependency : trace.dependencies()) {
+        if (dependency.kind == trace::DependencyKind::Launch)
+            started[dependency.from.index()] = true;
+    }
+    const base::StringPool& strings = trace.columns().strings;
+    std::vector<bool> isCall(strings.size()), starts(strings.size());
+    for (std::size_t i = 0; i < strings.size(); ++i) {
+        const std::string_view text = strings.text(base::StringId::at(i));
+        isCall[i] = text == categories::kRuntimeCall || text == categories::kDriverCall;
+        starts[i] = text.find("Launch") != std::string_view::npos;
+    }
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
+        const auto events = trace.eventsOf(LaneId::at(i));
+        if (lane.kind == trace::LaneKind::DeviceStream) {
+            m_streams[lane.rank].push_back(events);
+            continue;
+        }
+        for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
+            const base::StringId domain = trace.columns().domain[id.index()];
+            if (domain.valid() && isCall[domain.index()] && !started[id.index()] &&
+                starts[trace.columns().name[id.index()].index()])
+                m_untraced[lane.rank].push_back(spanOf(trace, id).begin);
+        }
+    }
+    for (auto& calls : m_untraced) std::sort(calls.begin(), calls.end());
+}
+
+IdleReasons IdleExplainer::of(trace::RankId rank, const IntervalSet& idle) const {
+    if (idle.empty() || m_streams[rank].empty()) return {};
+    const std::vector<TraceTime>& untraced = m_untraced[rank];
+    NextWork next(m_trace, m_kinds, m_streams[rank], idle.intervals().front().begin);
     std::vector<Interval> hostLate, unseen;
     for (const Interval& piece : idle.intervals()) {
         const auto call = std::lower_bound(untraced.begin(), untraced.end(), piece.begin);
@@ -184,7 +203,7 @@ IdleReasons idleReasons(const trace::Trace& trace, trace::RankId rank, const Int
         }
         const std::optional<EventId> work = next.from(piece.end);
         if (!work) continue;
-        const std::optional<TraceTime> called = calledAt(trace, *work);
+        const std::optional<TraceTime> called = calledAt(m_trace, *work);
         if (called && *called >= piece.begin) hostLate.push_back(piece);
     }
     return {IntervalSet(std::move(hostLate)), IntervalSet(std::move(unseen))};

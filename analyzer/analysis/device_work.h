@@ -50,8 +50,21 @@ struct IdleReasons {
     base::IntervalSet untraced;  // a call within started work that is not in the trace
 };
 
-// Of the rank's idle time; parts of it, disjoint. O(events of the rank + idle pieces x streams).
-[[nodiscard]] IdleReasons idleReasons(const trace::Trace& trace, trace::RankId rank,
-                                      const base::IntervalSet& idle);
+// What is asked for every window of a trace, found out once.
+class IdleExplainer {
+  public:
+    // O(events).
+    explicit IdleExplainer(const trace::Trace& trace);
+    // Parts of the rank's idle time, disjoint. O((idle pieces + events within) x streams).
+    [[nodiscard]] IdleReasons of(trace::RankId rank, const base::IntervalSet& idle) const;
+
+  private:
+    const trace::Trace& m_trace;
+    const DeviceWorkKinds m_kinds;
+    base::IdVector<trace::RankTag, std::vector<trace::Trace::EventRange>> m_streams;
+    // Calls that started nothing in the trace, though their name says that they start work;
+    // ascending.
+    base::IdVector<trace::RankTag, std::vector<base::TraceTime>> m_untraced;
+};
 
 }  // namespace pleat::analysis

@@ -18,20 +18,20 @@ struct Totals {
     PathTotals path;
 };
 
-void addIteration(const trace::Trace& trace, const graph::IterationWindow& window,
-                  const std::vector<RankActivity>& activities, Totals& totals,
-                  base::Diagnostics& diagnostics) {
+void addIteration(const trace::Trace& trace, const IdleExplainer& explainer,
+                  const graph::IterationWindow& window, const std::vector<RankActivity>& activities,
+                  Totals& totals, base::Diagnostics& diagnostics) {
     std::vector<Partition> partitions;
     for (const RankActivity& activity : activities) partitions.push_back(partition(activity));
     std::vector<CauseDurations> causes;
     const auto explainWithoutTasks = [&] {
         for (std::size_t i = 0; i < activities.size(); ++i)
-            causes.push_back(causesWithoutTasks(trace, activities[i], partitions[i]));
+            causes.push_back(causesWithoutTasks(explainer, activities[i], partitions[i]));
     };
     if (trace.annotations().tasks.empty()) {
         explainWithoutTasks();
     } else if (const auto graph = graph::measuredGraph(trace, window); graph) {
-        causes = attributeBubbles(trace, *graph, activities, partitions);
+        causes = attributeBubbles(trace, explainer, *graph, activities, partitions);
         totals.path.add(trace, *graph, window);
     } else {
         explainWithoutTasks();
@@ -184,9 +184,10 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
 
     const std::vector<trace::RankId> ranks = trainingRanks(trace);
     const auto activities = collectActivities(trace, *windows, ranks);
+    const IdleExplainer explainer(trace);
     Totals totals{std::vector<RankTotals>(ranks.size()), {}};
     for (std::size_t w = 0; w < windows->size(); ++w)
-        addIteration(trace, (*windows)[w], activities[w], totals, analysis.diagnostics);
+        addIteration(trace, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
     analysis.stragglers =
         findStragglers(replayModel(trace, spread(trace, *windows), analysis.diagnostics));

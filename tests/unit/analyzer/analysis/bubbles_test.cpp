@@ -38,8 +38,8 @@ std::vector<Layout> layouts() {
 
 CauseDurations sumOf(const SimulatedRun& run) {
     CauseDurations sum;
-    for (const CauseDurations& rank :
-         attributeBubbles(run.trace, run.graph, run.activities, run.partitions)) {
+    for (const CauseDurations& rank : attributeBubbles(run.trace, IdleExplainer(run.trace),
+                                                       run.graph, run.activities, run.partitions)) {
         for (std::size_t i = 0; i < kBubbleCauseCount; ++i) sum.of[i] += rank.of[i];
     }
     return sum;
@@ -53,7 +53,8 @@ std::int64_t bubbleOf(const SimulatedRun& run) {
 
 // The least that must hold of any run.
 void expectConsistent(const SimulatedRun& run) {
-    const auto causes = attributeBubbles(run.trace, run.graph, run.activities, run.partitions);
+    const auto causes = attributeBubbles(run.trace, IdleExplainer(run.trace), run.graph,
+                                         run.activities, run.partitions);
     ASSERT_EQ(causes.size(), run.partitions.size());
     for (std::size_t i = 0; i < causes.size(); ++i) {
         EXPECT_EQ(causes[i].total(), run.partitions[i].bubble.total());
@@ -94,7 +95,8 @@ TEST(Bubbles, OfTwoRanksSplitIntoFillBeforeTheFirstBackwardAndDrainAfter) {
     // 1F1B, two ranks, two microbatches, forward 1000, backward 2000. Rank 0: F0 [0,1) F1 [1,2)
     // idle [2,4) B0 [4,6) idle [6,7) B1 [7,9). Rank 1: idle [0,1) F0 B0 F1 B1 [1,7), idle [7,9).
     const SimulatedRun run = simulatedRun("1f1b", {2, 2, 1, 0}, {{1'000}, {2'000}, {0}, {0}, {0}});
-    const auto causes = attributeBubbles(run.trace, run.graph, run.activities, run.partitions);
+    const auto causes = attributeBubbles(run.trace, IdleExplainer(run.trace), run.graph,
+                                         run.activities, run.partitions);
     EXPECT_EQ(causes[0][BubbleCause::Fill].ns, 2'000);
     EXPECT_EQ(causes[0][BubbleCause::Drain].ns, 1'000);
     EXPECT_EQ(causes[1][BubbleCause::Fill].ns, 1'000);
@@ -147,7 +149,8 @@ TEST(Bubbles, ShowTheIdleTimeOfOtherRanksDuringASyncAsGradientSync) {
             if (node.kind == NodeKind::Transfer && node.rank == 0) node.duration.ns = 70'000;
         });
     expectConsistent(run);
-    const auto causes = attributeBubbles(run.trace, run.graph, run.activities, run.partitions);
+    const auto causes = attributeBubbles(run.trace, IdleExplainer(run.trace), run.graph,
+                                         run.activities, run.partitions);
     // Rank 1 computes until 5000, syncs until 5100 and idles until 76000. An ideal pipeline drains
     // for 1000; the rest is the other rank's sync.
     EXPECT_EQ(causes[1][BubbleCause::Drain].ns, 1'000);
