@@ -40,21 +40,25 @@ bool isSqlite(const fs::path& file) {
     return std::string_view(start, 15) == "SQLite format 3";
 }
 
-// The number behind the last "rank" of a file's name: rank3.json, trace_rank_3.json.gz; any
-// letters' case.
-std::optional<std::int32_t> rankInFileName(const fs::path& file) {
+// The number behind the last `word` of a file's name that begins there: rank3.json,
+// trace_rank_3.json.gz, run-dp0-pp1.json; any letters' case.
+std::optional<std::int32_t> numberInFileName(const fs::path& file, std::string_view word) {
     std::string name = file.filename().string();
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const std::size_t word = name.rfind("rank");
-    if (word == std::string::npos) return std::nullopt;
-    std::size_t digit = word + 4;
-    while (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
-    std::int32_t number = 0;
-    const auto [end, error] =
-        std::from_chars(name.data() + digit, name.data() + name.size(), number);
-    if (error != std::errc() || end == name.data() + digit) return std::nullopt;
-    return number;
+    for (std::size_t at = name.rfind(word); at != std::string::npos;
+         at = at == 0 ? std::string::npos : name.rfind(word, at - 1)) {
+        if (at > 0 && std::isalpha(static_cast<unsigned char>(name[at - 1])) != 0 &&
+            word.size() < 4)
+            continue;  // "temp3" is no "mp3"; a word as long as "rank" may end another
+        std::size_t digit = at + word.size();
+        while (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
+        std::int32_t number = 0;
+        const auto [end, error] =
+            std::from_chars(name.data() + digit, name.data() + name.size(), number);
+        if (error == std::errc() && end != name.data() + digit) return number;
+    }
+    return std::nullopt;
 }
 
 class Importer {
@@ -136,6 +140,24 @@ class Importer {
         }
     }
 
+    // Some programs write a file per rank and name it by where the rank lies: run-dp0-pp1.json.
+    void placeByFileName(const fs::path& file, trace::Rank& rank) {
+        const std::pair<const char*, std::int32_t&> places[] = {{"dp", rank.coordinates.dp},
+                                                                {"pp", rank.coordinates.pp},
+                                                                {"tp", rank.coordinates.tp},
+                                                                {"ep", rank.coordinates.ep},
+                                                                {"cp", rank.coordinates.cp}};
+        for (const auto& [name, coordinate] : places) {
+            const auto number = numberInFileName(file, name);
+            if (coordinate >= 0 || !number) continue;
+            coordinate = *number;
+            m_builder.diagnostics().add(
+                Severity::Info, "coordinates_guessed",
+                fmt::format("{} does not say where its rank lies; taken as {} {} from its name",
+                            file.string(), name, *number));
+        }
+    }
+
     // Fills in what the file does not say itself, where it is about one rank.
     base::Result<void> numberRanks(const fs::path& file, std::size_t first, bool alone) {
         const auto ranks = m_builder.ranks().size() - first;
@@ -149,7 +171,7 @@ class Importer {
             if (given != m_options.ranks.end()) {
                 rank.number = given->second;
             } else if (rank.number < 0 && ranks == 1) {
-                rank.number = rankInFileName(file).value_or(alone ? 0 : -1);
+                rank.number = numberInFileName(file, "rank").value_or(alone ? 0 : -1);
                 if (rank.number < 0) {
                     return refuse(file, fmt::format("does not say which rank it is, and its name "
                                                     "does not either; add --rank {}=N",
@@ -159,6 +181,7 @@ class Importer {
                                             fmt::format("{} does not say its rank; taken as {}",
                                                         file.string(), rank.number));
             }
+            if (ranks == 1) placeByFileName(file, rank);
             if (rank.number < 0) continue;
             const auto [other, isNew] = m_fileOfRank.try_emplace(rank.number, file);
             if (!isNew && other->second == file) {

@@ -383,6 +383,19 @@ TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
 }
 
 // Two ranks with equal correlation and process ids: nothing crosses from one to the other.
+TEST(SeveralFiles, NamesSayWhereRanksLie) {
+    const test::TemporaryFolder folder;
+    test::writeBytes(folder.file("temp9_rank1-dp0_PP-3.json"),
+                     "[" + device("kernel", "gemm", 0, 5) + "]");
+    const std::vector<std::filesystem::path> files = {folder.file("temp9_rank1-dp0_PP-3.json")};
+    const auto imported = importers::importTraces(files);
+    ASSERT_TRUE(imported) << importers::messageOf(imported);
+    const trace::Rank& rank = imported->ranks()[trace::RankId(0)];
+    EXPECT_EQ(rank.number, 1);
+    EXPECT_EQ(rank.coordinates, (trace::Coordinates{0, 3, -1, -1, -1}));
+    EXPECT_EQ(countOf(*imported, "coordinates_guessed"), 2);
+}
+
 // bad-inputs 24
 TEST(SeveralFiles, IdsOfDifferentProcessesAreNeverConnected) {
     const test::TemporaryFolder folder;
