@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -76,109 +77,125 @@ bool isComplete(const Seen& seen, const std::map<RankId, std::size_t>& usual, bo
     });
 }
 
-struct Work {
-    RankId rank;
-    base::TraceTime called;  // where a call is recorded; else its start
-    base::Interval span;
-};
-
-// Device work of ranks with a number.
-std::vector<Work> deviceWork(const trace::Trace& trace) {
-    std::vector<Work> all;
-    std::size_t next = 0;  // dependencies ascend by the event they lead to
+// Calls visit(rank, when it was called (where that is recorded, else its start), its span) for the
+// device work of ranks with a number, stream by stream.
+template <class Visit>
+void forEachWork(const trace::Trace& trace, Visit visit) {
+    const trace::EventColumns& columns = trace.columns();
+    std::vector<bool> isWork(columns.strings.size());
+    for (std::size_t i = 0; i < isWork.size(); ++i)
+        isWork[i] = trace::categories::isDeviceWork(columns.strings.text(base::StringId::at(i)));
     const auto dependencies = trace.dependencies();
+    std::size_t next = 0;  // dependencies ascend by the event they lead to, and so do lanes' events
     for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
         const trace::Lane& lane = trace.lanes()[trace::LaneId::at(i)];
         if (lane.kind != trace::LaneKind::DeviceStream || trace.ranks()[lane.rank].number < 0)
             continue;
         const auto events = trace.eventsOf(trace::LaneId::at(i));
         for (std::size_t e = events.first.index(); e < events.last.index(); ++e) {
-            const auto id = trace::EventId::at(e);
-            if (!trace::categories::isDeviceWork(trace.domain(id))) continue;
-            while (next < dependencies.size() && dependencies[next].to < id) ++next;
-            const bool launched = next < dependencies.size() && dependencies[next].to == id &&
+            const base::StringId domain = columns.domain[e];
+            if (!domain.valid() || !isWork[domain.index()]) continue;
+            while (next < dependencies.size() && dependencies[next].to.index() < e) ++next;
+            const bool launched = next < dependencies.size() &&
+                                  dependencies[next].to.index() == e &&
                                   dependencies[next].kind == trace::DependencyKind::Launch;
-            const base::Interval span = trace.event(id).span;
-            all.push_back({lane.rank,
-                           launched ? trace.event(dependencies[next].from).span.begin : span.begin,
-                           span});
+            const base::TraceTime begin{columns.startNs[e]};
+            const base::TraceTime called =
+                launched ? base::TraceTime{columns.startNs[dependencies[next].from.index()]}
+                         : begin;
+            visit(lane.rank, called,
+                  base::Interval{begin, begin + base::Duration{columns.durationNs[e]}});
         }
     }
-    return all;
 }
 
 // Where the host runs ahead of its device, an iteration of the device begins when it has done what
 // the iterations before called for, but not after its own first work.
 class DeviceBegins {
   public:
-    DeviceBegins(const trace::Trace& trace, const std::vector<Work>& work) {
-        std::map<RankId, std::vector<const trace::IterationSpan*>> ofRank;
-        for (const trace::IterationSpan& span : trace.annotations().iterations)
-            ofRank[span.rank].push_back(&span);  // ascending
-        for (const Work& piece : work) {
-            const auto ranges = ofRank.find(piece.rank);
-            if (ranges == ofRank.end()) continue;
-            const auto after =
-                std::upper_bound(ranges->second.begin(), ranges->second.end(), piece.called,
-                                 [](base::TraceTime time, const trace::IterationSpan* span) {
-                                     return time < span->span.begin;
-                                 });
-            const bool behindLast =
-                after == ranges->second.end() && piece.called >= ranges->second.back()->span.end;
-            if (after == ranges->second.begin() || behindLast) continue;
-            Done& done = m_done[{piece.rank, (*std::prev(after))->iteration}];
-            done.first = std::min(done.first, piece.span.begin);
-            done.last = std::max(done.last, piece.span.end);
+    explicit DeviceBegins(const trace::Trace& trace) : m_ranges(trace.annotations().iterations) {
+        m_done.resize(m_ranges.size());
+        m_first.assign(trace.ranks().size() + 1, 0);  // ranges come in order of rank and start
+        for (std::size_t rank = 0, at = 0; rank < trace.ranks().size(); ++rank) {
+            while (at < m_ranges.size() && m_ranges[at].rank.index() == rank) ++at;
+            m_first[rank + 1] = at;
         }
+        if (m_ranges.empty()) return;
+        std::size_t near = 0;
+        forEachWork(trace, [&](RankId rank, base::TraceTime called, base::Interval span) {
+            if (!find(rank, called, near)) return;
+            Done& done = m_done[near];
+            done.first = std::min(done.first, span.begin);
+            done.last = std::max(done.last, span.end);
+        });
     }
-    // `previous` is the iteration before on the same rank.
-    [[nodiscard]] base::TraceTime of(const trace::IterationSpan& span,
-                                     std::int32_t previous) const {
-        const auto own = m_done.find({span.rank, span.iteration});
-        const auto before = m_done.find({span.rank, previous});
-        if (own == m_done.end() || before == m_done.end()) return span.span.begin;
-        return std::min(std::max(span.span.begin, before->second.last),
-                        std::max(span.span.begin, own->second.first));
-    }
-    [[nodiscard]] base::TraceTime endOf(const trace::IterationSpan& span) const {
-        const auto own = m_done.find({span.rank, span.iteration});
-        return own == m_done.end() ? span.span.end : std::max(span.span.end, own->second.last);
+    // The range's begin and end as the device saw them.
+    [[nodiscard]] base::Interval of(std::size_t range) const {
+        const base::Interval host = m_ranges[range].span;
+        const Done& own = m_done[range];
+        base::Interval span = host;
+        if (own.any()) span.end = std::max(host.end, own.last);
+        const bool hasPrevious = range > 0 && m_ranges[range - 1].rank == m_ranges[range].rank;
+        if (hasPrevious && own.any() && m_done[range - 1].any()) {
+            span.begin = std::min(std::max(host.begin, m_done[range - 1].last),
+                                  std::max(host.begin, own.first));
+        }
+        return span;
     }
 
   private:
     struct Done {
         base::TraceTime first{std::numeric_limits<std::int64_t>::max()};
         base::TraceTime last{std::numeric_limits<std::int64_t>::min()};
+        [[nodiscard]] bool any() const { return first <= last; }
     };
-    std::map<std::pair<RankId, std::int32_t>, Done> m_done;
+
+    // The last range of the rank that began by `time`; behind the end of the rank's last none.
+    // `near` is where the search before ended.
+    [[nodiscard]] bool find(RankId rank, base::TraceTime time, std::size_t& near) const {
+        const std::size_t first = m_first[rank.index()], last = m_first[rank.index() + 1];
+        const auto holds = [&](std::size_t at) {
+            return at >= first && at < last && m_ranges[at].span.begin <= time &&
+                   (at + 1 == last ? time < m_ranges[at].span.end
+                                   : time < m_ranges[at + 1].span.begin);
+        };
+        if (holds(near)) return true;
+        const auto after =
+            std::upper_bound(m_ranges.begin() + static_cast<std::ptrdiff_t>(first),
+                             m_ranges.begin() + static_cast<std::ptrdiff_t>(last), time,
+                             [](base::TraceTime t, const trace::IterationSpan& span) {
+                                 return t < span.span.begin;
+                             });
+        if (after == m_ranges.begin() + static_cast<std::ptrdiff_t>(first)) return false;
+        near = static_cast<std::size_t>(after - m_ranges.begin()) - 1;
+        return holds(near);
+    }
+
+    const std::vector<trace::IterationSpan>& m_ranges;
+    std::vector<std::size_t> m_first;  // by rank; one more than there are
+    std::vector<Done> m_done;          // by range
 };
 
 // Iteration ranges as devices saw them; as they are where none did anything.
-std::vector<trace::IterationSpan> deviceRanges(const trace::Trace& trace,
-                                               const std::vector<Work>& work) {
-    const DeviceBegins begins(trace, work);
+std::vector<trace::IterationSpan> deviceRanges(const trace::Trace& trace) {
+    const DeviceBegins begins(trace);
     std::vector<trace::IterationSpan> ranges = trace.annotations().iterations;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const trace::IterationSpan& host = trace.annotations().iterations[i];
-        const bool hasPrevious = i > 0 && ranges[i - 1].rank == host.rank;
-        if (hasPrevious) ranges[i].span.begin = begins.of(host, ranges[i - 1].iteration);
-        ranges[i].span.end = begins.endOf(host);
-    }
+    for (std::size_t i = 0; i < ranges.size(); ++i) ranges[i].span = begins.of(i);
     return ranges;
 }
 
 // Without tasks: from one recorded iteration to the next. Without iterations either: all that
 // devices did, as one.
-std::vector<IterationWindow> windowsOfDevices(const std::vector<trace::IterationSpan>& spans,
-                                              const std::vector<Work>& work) {
+std::vector<IterationWindow> windowsOfDevices(const trace::Trace& trace,
+                                              const std::vector<trace::IterationSpan>& spans) {
+    std::optional<base::Interval> all;
+    forEachWork(trace, [&](RankId, base::TraceTime, base::Interval span) {
+        if (!all) all = span;
+        all = {std::min(all->begin, span.begin), std::max(all->end, span.end)};
+    });
+    if (!all) return {};
+    if (spans.empty()) return {{0, *all, true}};
     std::vector<IterationWindow> windows;
-    if (work.empty()) return windows;
-    if (spans.empty()) {
-        base::Interval all = work.front().span;
-        for (const Work& piece : work)
-            all = {std::min(all.begin, piece.span.begin), std::max(all.end, piece.span.end)};
-        return {{0, all, true}};
-    }
     std::map<std::int32_t, base::Interval> ranges;
     std::map<std::int32_t, std::set<RankId>> ranks;
     std::size_t most = 0;
@@ -207,9 +224,8 @@ std::vector<IterationWindow> windowsOfDevices(const std::vector<trace::Iteration
 
 std::vector<IterationWindow> iterationWindows(const trace::Trace& trace) {
     const trace::Annotations& found = trace.annotations();
-    const std::vector<Work> work = deviceWork(trace);
-    const std::vector<trace::IterationSpan> ranges = deviceRanges(trace, work);
-    if (found.tasks.empty()) return windowsOfDevices(ranges, work);
+    const std::vector<trace::IterationSpan> ranges = deviceRanges(trace);
+    if (found.tasks.empty()) return windowsOfDevices(trace, ranges);
     const std::map<std::int32_t, Seen> iterations = gather(found, ranges);
     const auto usual = usualTasks(iterations);
     std::vector<IterationWindow> windows;
