@@ -31,9 +31,7 @@ struct TransferPart {
 
     // Waiting in a send or receive is the pipeline's own idle time, hence part of the bubble;
     // waiting in a collective is a category of its own.
-    [[nodiscard]] bool isCollective() const {
-        return operation != trace::Operation::Send && operation != trace::Operation::Receive;
-    }
+    [[nodiscard]] bool isCollective() const { return !isMessage(operation); }
 };
 
 struct RankActivity {

@@ -102,15 +102,13 @@ class Catalogue {
 
     // Work of a stream comes in order of its ids, and so do dependencies.
     void addLaunch(trace::RankId rank, EventId event, base::Interval span) {
-        for (const trace::Dependency& launch : m_trace.dependenciesOf(event)) {
-            if (launch.kind != trace::DependencyKind::Launch) continue;
-            const base::TraceTime called = m_trace.event(launch.from).span.begin;
-            m_delays.push_back(span.begin - called);
-            m_shortOnes += span.length() < kShort ? 1 : 0;
-            m_steps[rank].emplace_back(called, 1);
-            m_steps[rank].emplace_back(span.begin, -1);
-            return;
-        }
+        const EventId call = m_trace.launchOf(event);
+        if (!call.valid()) return;
+        const base::TraceTime called = m_trace.event(call).span.begin;
+        m_delays.push_back(span.begin - called);
+        m_shortOnes += span.length() < kShort ? 1 : 0;
+        m_steps[rank].emplace_back(called, 1);
+        m_steps[rank].emplace_back(span.begin, -1);
     }
 
     LaunchFigures launches() {
@@ -142,8 +140,7 @@ class Catalogue {
         const trace::Annotations& found = m_trace.annotations();
         for (const trace::Transfer& transfer : found.transfers) {
             if (!transfer.match.valid()) continue;
-            const bool message =
-                transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
+            const bool message = isMessage(transfer.operation);
             const trace::Match& match = found.matches[transfer.match];
             const auto members = message ? 2 : static_cast<std::int64_t>(match.members.size());
             CommunicatorFigures& figures = all[{transfer.dimension, transfer.operation, members}];

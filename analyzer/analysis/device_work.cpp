@@ -95,13 +95,6 @@ class NextWork {
     std::vector<trace::Trace::EventRange> m_streams;
 };
 
-std::optional<TraceTime> calledAt(const trace::Trace& trace, EventId work) {
-    for (const trace::Dependency& dependency : trace.dependenciesOf(work))
-        if (dependency.kind == trace::DependencyKind::Launch)
-            return spanOf(trace, dependency.from).begin;
-    return std::nullopt;
-}
-
 }  // namespace
 
 DeviceWorkKinds::DeviceWorkKinds(const trace::Trace& trace) : m_trace(trace) {
@@ -203,8 +196,9 @@ IdleReasons IdleExplainer::of(trace::RankId rank, const IntervalSet& idle) const
         }
         const std::optional<EventId> work = next.from(piece.end);
         if (!work) continue;
-        const std::optional<TraceTime> called = calledAt(m_trace, *work);
-        if (called && *called >= piece.begin) hostLate.push_back(piece);
+        const EventId launch = m_trace.launchOf(*work);
+        if (launch.valid() && spanOf(m_trace, launch).begin >= piece.begin)
+            hostLate.push_back(piece);
     }
     return {IntervalSet(std::move(hostLate)), IntervalSet(std::move(unseen))};
 }

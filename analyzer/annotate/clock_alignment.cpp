@@ -56,8 +56,7 @@ class Aligner {
         for (const trace::Match& match : m_trace.annotations().matches) {
             if (!match.complete || match.members.size() < 2) continue;
             const trace::Transfer& first = transfer(match.members.front());
-            const bool message = first.operation == trace::Operation::Send ||
-                                 first.operation == trace::Operation::Receive;
+            const bool message = isMessage(first.operation);
             if (!message && !endsTogether(first.operation, m_trace.name(first.event))) continue;
             for (std::size_t i = 1; i < match.members.size(); ++i) {
                 const trace::Transfer& other = transfer(match.members[i]);

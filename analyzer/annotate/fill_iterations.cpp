@@ -78,11 +78,8 @@ class IterationGuess {
   private:
     template <class Item>
     [[nodiscard]] base::TraceTime calledAt(const Item& item) const {
-        for (const trace::Dependency& launch : m_draft.events.dependenciesOf(item.event)) {
-            if (launch.kind == trace::DependencyKind::Launch)
-                return m_draft.events.event(launch.from).span.begin;
-        }
-        return item.span.begin;
+        const trace::EventId call = m_draft.events.launchOf(item.event);
+        return call.valid() ? m_draft.events.event(call).span.begin : item.span.begin;
     }
     void note(Severity severity, std::string_view code, trace::EventId event,
               std::string_view what) {

@@ -29,10 +29,6 @@ struct Part {
     TransferId id;
 };
 
-bool isMessage(const Transfer& transfer) {
-    return transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
-}
-
 // Forward and backward messages between two ranks are counted apart.
 std::int64_t directionOf(const Transfer& transfer) {
     if (!transfer.action) return 0;
@@ -51,7 +47,7 @@ class Matcher {
             const TransferId id = TransferId::at(i);
             const Transfer& transfer = m_transfers[id];
             const bool numbered = transfer.group.valid() && transfer.sequence >= 0;
-            if (isMessage(transfer)) {
+            if (isMessage(transfer.operation)) {
                 if (transfer.peer < 0) continue;
                 auto& parts = numbered ? messages : unnumberedMessages;
                 parts.push_back(

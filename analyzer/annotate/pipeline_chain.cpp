@@ -10,11 +10,6 @@ namespace {
 
 using trace::RankId;
 
-bool isMessage(const trace::Transfer& transfer) {
-    return transfer.peer >= 0 && (transfer.operation == trace::Operation::Send ||
-                                  transfer.operation == trace::Operation::Receive);
-}
-
 class Chains {
   public:
     explicit Chains(const Draft& draft) : m_draft(draft), m_places(draft.ranks.size()) {
@@ -38,7 +33,7 @@ class Chains {
         // Which message of an iteration ends first: receives may be posted long before.
         std::map<std::pair<std::int32_t, std::int32_t>, const trace::Transfer*> firsts;
         for (const trace::Transfer& transfer : m_draft.found.transfers) {
-            if (!isMessage(transfer) || !m_rankOf.contains(transfer.peer)) continue;
+            if (!isMessage(transfer.operation) || !m_rankOf.contains(transfer.peer)) continue;
             const std::int32_t own = m_draft.ranks[transfer.rank].number;
             if (own < 0 || own == transfer.peer) continue;
             m_neighbours[own].insert(transfer.peer);

@@ -44,10 +44,6 @@ std::optional<schedule::Action> pipelineAction(std::string_view name) {
     return std::move(*action);
 }
 
-bool isMessage(const trace::Transfer& transfer) {
-    return transfer.operation == Operation::Send || transfer.operation == Operation::Receive;
-}
-
 class ProfilerReader {
   public:
     explicit ProfilerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
@@ -227,7 +223,7 @@ class ProfilerReader {
         transfer.peer = said.peer >= 0 && relative < said.groupRanks.size()
                             ? said.groupRanks[relative]
                             : said.peer;
-        const bool message = isMessage(transfer);
+        const bool message = isMessage(transfer.operation);
         // In a group of two the other one is meant.
         if (message && transfer.peer < 0 && said.groupRanks.size() == 2) {
             const bool first = said.groupRanks.front() == m_draft.ranks[transfer.rank].number;
@@ -247,7 +243,7 @@ class ProfilerReader {
                                      : fmt::format("{}|{}|{}", said.group, said.description,
                                                    fmt::join(said.groupRanks, ","));
         transfer.group = m_groups.join(name, transfer.dimension, said.groupSize, transfer.rank);
-        if (!isMessage(transfer)) transfer.sequence = said.sequence;
+        if (!isMessage(transfer.operation)) transfer.sequence = said.sequence;
     }
 
     // Collectives that carry no number are counted, group by group; those that do not say their
@@ -259,7 +255,7 @@ class ProfilerReader {
             const auto id = trace::TransferId::at(i);
             const trace::Transfer& transfer = transfers[id];
             const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
-            if (fromKernel && !isMessage(transfer) && transfer.sequence < 0)
+            if (fromKernel && !isMessage(transfer.operation) && transfer.sequence < 0)
                 byGroup[transfer.group][transfer.rank].push_back(id);
         }
         for (auto& [group, ofRanks] : byGroup) {

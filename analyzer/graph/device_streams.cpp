@@ -22,12 +22,6 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-EventId callOf(const trace::Trace& trace, EventId work) {
-    for (const trace::Dependency& dependency : trace.dependenciesOf(work))
-        if (dependency.kind == trace::DependencyKind::Launch) return dependency.from;
-    return {};
-}
-
 // Does a copy's call return only when the copy is done? Memory that may be paged out is copied to
 // in the call itself, whatever the call is named.
 bool copyBlocks(std::string_view call, std::string_view copy) {
@@ -68,7 +62,7 @@ void DeviceStreams::readWork() {
             if (span.end > m_window.end || span.end <= m_window.begin) continue;
             stream.work.push_back({id,
                                    {std::max(span.begin, m_window.begin), span.end},
-                                   callOf(m_trace, id),
+                                   m_trace.launchOf(id),
                                    span.begin,
                                    {},
                                    0});

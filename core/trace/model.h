@@ -131,6 +131,11 @@ enum class Operation : std::uint8_t {
     Barrier,
     Other
 };
+// Between two ranks; all others are collectives.
+[[nodiscard]] constexpr bool isMessage(Operation operation) {
+    return operation == Operation::Send || operation == Operation::Receive;
+}
+
 enum class Dimension : std::uint8_t { Pp, Dp, Tp, Ep, Cp, Other };
 
 struct ProcessGroup {

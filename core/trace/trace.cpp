@@ -41,6 +41,12 @@ std::span<const Dependency> Trace::dependenciesOf(EventId id) const {
     return {first, last};
 }
 
+EventId Trace::launchOf(EventId id) const {
+    for (const Dependency& dependency : dependenciesOf(id))
+        if (dependency.kind == DependencyKind::Launch) return dependency.from;
+    return {};
+}
+
 Trace::EventRange Trace::eventsOf(LaneId lane) const {
     return {EventId(m_events->firstOfLane[lane.index()]),
             EventId(m_events->firstOfLane[lane.index() + 1])};

@@ -77,6 +77,8 @@ class Trace {
     }
     // Those that lead to this event.
     [[nodiscard]] std::span<const Dependency> dependenciesOf(EventId id) const;
+    // The host call that started this event; invalid where none is recorded.
+    [[nodiscard]] EventId launchOf(EventId id) const;
     // Events of a lane are [first, last).
     struct EventRange {
         EventId first, last;
