@@ -32,11 +32,11 @@ class ChromeImporter {
           m_launches(builder) {}
 
     base::Result<void> run(ByteSource& source, DecoderPool& pool) && {
+        const std::int64_t before = cutFiles();
         const auto read = readEvents(source, pool, [this](const EventBatch& batch) { add(batch); });
         if (!read) return read.error();
         if (!source.damage().empty()) note(Severity::DataLoss, "damaged_file", source.damage());
-        const bool said = m_builder.diagnostics().find("truncated") != nullptr;
-        if (!read->listEnded && !said) {
+        if (!read->listEnded && cutFiles() == before) {
             note(Severity::DataLoss, "truncated",
                  fmt::format("the file ends within its list of events, at byte {}", read->bytes));
         }
@@ -214,6 +214,12 @@ class ChromeImporter {
                                m_flowEnds[i + 1].lane,
                                {m_flowEnds[i + 1].timeNs}});
         }
+    }
+
+    // How many files were said to be cut off, within an event or behind one.
+    [[nodiscard]] std::int64_t cutFiles() const {
+        const base::Diagnostic* said = m_builder.diagnostics().find("truncated");
+        return said == nullptr ? 0 : said->count;
     }
 
     base::Result<void> checkUsable() const {

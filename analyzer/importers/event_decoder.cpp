@@ -295,9 +295,11 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
         searched += (end == kNowhere ? room.size() : end) - at;
         const std::size_t next = findEventStart(piece, at + 1);
         // More of it may follow, even where something within it looks like the next event.
-        const bool mayBeCut =
-            piece.size() - at < kLongestEvent && piece[at] == '{' && readsLikeJson(piece, at);
-        if (end == kNowhere && !last && (next == kNowhere || mayBeCut)) return;
+        const auto mayBeCut = [&] {
+            return piece.size() - at < kLongestEvent && piece[at] == '{' &&
+                   readsLikeJson(piece, at);
+        };
+        if (end == kNowhere && !last && (next == kNowhere || mayBeCut())) return;
         const bool cut = next == kNowhere && end == kNowhere;
         const std::string_view lost = piece.substr(at, next == kNowhere ? next : next - at);
         batch.diagnostics.add(

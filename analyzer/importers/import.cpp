@@ -108,11 +108,12 @@ class Importer {
     }
 
     base::Result<void> addSqlite(const fs::path& file) {
-        if (const auto readable = NsightSource::open(file); !readable) {
-            return base::Error{readable.error().code,
-                               readable.error().message + "; the database is damaged or cut off"};
+        const auto database = NsightSource::open(file);
+        if (!database) {
+            return base::Error{database.error().code,
+                               database.error().message + "; the database is damaged or cut off"};
         }
-        if (!isNsightExport(file)) {
+        if (!database->isExport()) {
             return refuse(file,
                           "is an SQLite database, but neither a recording of Pleat's nor an export "
                           "of Nsight Systems");

@@ -383,6 +383,18 @@ TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
 }
 
 // Two ranks with equal correlation and process ids: nothing crosses from one to the other.
+TEST(SeveralFiles, EachThatIsCutOffIsSaid) {
+    const test::TemporaryFolder folder;
+    std::vector<std::filesystem::path> files;
+    for (const char* name : {"rank0.json", "rank1.json"}) {
+        files.push_back(folder.file(name));
+        test::writeBytes(files.back(), "[" + device("kernel", "gemm", 0, 5) + ",");
+    }
+    const auto imported = importers::importTraces(files);
+    ASSERT_TRUE(imported) << importers::messageOf(imported);
+    EXPECT_EQ(countOf(*imported, "truncated"), 2);
+}
+
 TEST(SeveralFiles, NamesSayWhereRanksLie) {
     const test::TemporaryFolder folder;
     test::writeBytes(folder.file("temp9_rank1-dp0_PP-3.json"),
