@@ -31,11 +31,11 @@ class ChromeImporter {
           m_ranges(builder),
           m_launches(builder) {}
 
-    base::Result<void> run(ByteSource& source, DecoderPool& pool) && {
+    base::Result<void> run(EventStream& file, const std::function<void()>& allRead) && {
         const std::int64_t before = cutFiles();
-        const auto read = readEvents(source, pool, [this](const EventBatch& batch) { add(batch); });
+        const auto read = file.run([this](const EventBatch& batch) { add(batch); }, allRead);
         if (!read) return read.error();
-        if (!source.damage().empty()) note(Severity::DataLoss, "damaged_file", source.damage());
+        if (!file.damage().empty()) note(Severity::DataLoss, "damaged_file", file.damage());
         if (!read->listEnded && cutFiles() == before) {
             note(Severity::DataLoss, "truncated",
                  fmt::format("the file ends within its list of events, at byte {}", read->bytes));
@@ -321,9 +321,9 @@ class ChromeImporter {
 
 }  // namespace
 
-base::Result<void> importChrome(ByteSource& source, DecoderPool& pool,
-                                trace::TraceBuilder& builder) {
-    return ChromeImporter(builder).run(source, pool);
+base::Result<void> importChrome(EventStream& file, trace::TraceBuilder& builder,
+                                const std::function<void()>& allRead) {
+    return ChromeImporter(builder).run(file, allRead);
 }
 
 }  // namespace pleat::importers

@@ -3,10 +3,9 @@
 // Format document; facts about writers in docs/formats.md.
 #pragma once
 
-#include <filesystem>
+#include <functional>
 
 #include "base/result.h"
-#include "importers/byte_source.h"
 #include "importers/event_stream.h"
 #include "trace/trace_builder.h"
 
@@ -15,8 +14,9 @@ namespace pleat::importers {
 // Adds a file's ranks, lanes and events to the builder. A file of PyTorch's profiler is one rank;
 // in others every process is one, or every "PP rank …, TP rank …" where threads are named so
 // (ndtimeline). Whatever was repaired, dropped or guessed is a diagnostic of the builder. Input
-// error where there is nothing to read.
-[[nodiscard]] base::Result<void> importChrome(ByteSource& source, DecoderPool& pool,
-                                              trace::TraceBuilder& builder);
+// error where there is nothing to read. `allRead` is called when all of it was read and some of it
+// not yet added.
+[[nodiscard]] base::Result<void> importChrome(EventStream& file, trace::TraceBuilder& builder,
+                                              const std::function<void()>& allRead);
 
 }  // namespace pleat::importers

@@ -198,19 +198,16 @@ EventDecoder::~EventDecoder() = default;
 
 // Everything in one go; false, with the batch half filled, where the piece is not a whole list of
 // objects.
-bool EventDecoder::decodeWhole(std::string& bracketed, EventBatch& batch) {
-    std::size_t end = bracketed.size();
-    while (end > 1 &&
-           (static_cast<unsigned char>(bracketed[end - 1]) <= 0x20 || bracketed[end - 1] == ','))
+bool EventDecoder::decodeWhole(TextBuffer& bracketed, EventBatch& batch) {
+    const std::string_view text = bracketed.view();
+    std::size_t end = text.size();
+    while (end > 1 && (static_cast<unsigned char>(text[end - 1]) <= 0x20 || text[end - 1] == ','))
         --end;
-    const std::string behind = bracketed.substr(end);
-    bracketed.resize(end);
-    bracketed.reserve(end + 1 + behind.size() + simdjson::SIMDJSON_PADDING);
-    bracketed += ']';
-    const bool whole = decodeList(bracketed, batch);
-    bracketed.resize(end);
-    bracketed += behind;
-    const std::string_view piece = std::string_view(bracketed).substr(1);
+    char& behind = bracketed.data()[end];  // at most one behind the text: the buffer has room
+    const char kept = std::exchange(behind, ']');
+    const bool whole = decodeList(text.data(), end + 1, batch);
+    behind = kept;
+    const std::string_view piece = text.substr(1);
     if (!batch.listEnded) {
         batch.consumed = piece.size();
         return whole;
@@ -219,9 +216,10 @@ bool EventDecoder::decodeWhole(std::string& bracketed, EventBatch& batch) {
     return whole && endsList(piece, batch.consumed);
 }
 
-bool EventDecoder::decodeList(const std::string& list, EventBatch& batch) {
+bool EventDecoder::decodeList(const char* list, std::size_t size, EventBatch& batch) {
+    static_assert(TextBuffer::kPadding > simdjson::SIMDJSON_PADDING);
     ondemand::document document;
-    if (m_parser->parser.iterate(list.data(), list.size(), list.capacity()).get(document))
+    if (m_parser->parser.iterate(list, size, size + simdjson::SIMDJSON_PADDING).get(document))
         return false;
     ondemand::array elements;
     if (document.get_array().get(elements)) return false;
@@ -233,7 +231,7 @@ bool EventDecoder::decodeList(const std::string& list, EventBatch& batch) {
     if (!document.current_location().get(stopped)) {
         // The list ended before the piece did: behind it are other members of the file.
         batch.listEnded = true;
-        batch.consumed = static_cast<std::size_t>(stopped - list.data()) - 1;
+        batch.consumed = static_cast<std::size_t>(stopped - list) - 1;
     }
     return true;
 }
@@ -314,12 +312,12 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
     }
 }
 
-void EventDecoder::decode(std::string& bracketed, std::uint64_t offset, bool last,
+void EventDecoder::decode(TextBuffer& bracketed, std::uint64_t offset, bool last,
                           EventBatch& batch) {
     batch.clear();
     if (decodeWhole(bracketed, batch)) return;
     batch.clear();
-    decodeEach(std::string_view(bracketed).substr(1), offset, last, batch);
+    decodeEach(bracketed.view().substr(1), offset, last, batch);
 }
 
 }  // namespace pleat::importers

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "importers/event_batch.h"
+#include "importers/text_buffer.h"
 
 namespace pleat::importers {
 
@@ -24,12 +25,12 @@ class EventDecoder {
     // afterwards. The piece begins at an event (or at space, "," or "]"); `offset` is its place in
     // the file, for words. An event that the piece cuts is left: batch.consumed ends before it,
     // unless `last` says that nothing follows; then it is damaged.
-    void decode(std::string& bracketed, std::uint64_t offset, bool last, EventBatch& batch);
+    void decode(TextBuffer& bracketed, std::uint64_t offset, bool last, EventBatch& batch);
 
   private:
     struct Parser;
-    bool decodeWhole(std::string& bracketed, EventBatch& batch);
-    bool decodeList(const std::string& list, EventBatch& batch);
+    bool decodeWhole(TextBuffer& bracketed, EventBatch& batch);
+    bool decodeList(const char* list, std::size_t size, EventBatch& batch);
     void decodeEach(std::string_view piece, std::uint64_t offset, bool last, EventBatch& batch);
     bool decodeOne(std::string_view event, std::uint64_t offset, EventBatch& batch);
 

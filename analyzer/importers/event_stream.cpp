@@ -8,13 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "importers/event_decoder.h"
 #include "importers/event_text.h"
+#include "importers/text_buffer.h"
 
 namespace pleat::importers {
 namespace {
@@ -98,7 +98,7 @@ base::Result<Place> findList(std::string_view text) {
 }
 
 struct Piece {
-    std::string text;          // behind a "[", for the decoder
+    TextBuffer text;           // behind a "[", for the decoder
     std::uint64_t offset = 0;  // of what is behind it
     bool last = false;
     bool queued = false;   // for the workers; else decoded where it is taken
@@ -183,34 +183,53 @@ struct DecoderPool::State {
 DecoderPool::DecoderPool(unsigned threads) : m_state(std::make_unique<State>(threads)) {}
 DecoderPool::~DecoderPool() = default;
 
-namespace {
-
-class EventReader {
+class EventStream::Reader {
   public:
-    EventReader(ByteSource& source, DecoderPool::State& pool,
-                const std::function<void(const EventBatch&)>& use)
-        : m_source(source), m_pool(pool), m_use(use) {}
-
-    base::Result<EventStreamResult> run() && {
-        if (auto found = readHead(); !found) return found.error();
-        while (!m_result.listEnded && cutPiece()) {
-            while (m_inFlight.size() > 2 * m_pool.threadCount && !m_result.listEnded) takeOldest();
+    Reader(std::unique_ptr<ByteSource> source, DecoderPool::State& pool)
+        : m_source(std::move(source)), m_pool(pool) {}
+    ~Reader() {
+        for (const auto& piece : m_inFlight) {
+            if (piece->queued) m_pool.running().finish(*piece, m_pool.decoder);
         }
+    }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    void begin() {
+        m_begun = true;
+        m_found = readHead();
+        while (m_found && !enoughInFlight() && cutPiece()) {
+        }
+    }
+
+    base::Result<EventStreamResult> run(const std::function<void(const EventBatch&)>& use,
+                                        const std::function<void()>& allRead) {
+        m_use = &use;
+        if (!m_begun) begin();
+        if (!m_found) return m_found.error();
+        while (!m_result.listEnded && cutPiece()) {
+            while (enoughInFlight() && !m_result.listEnded) takeOldest();
+        }
+        allRead();
         while (!m_inFlight.empty()) takeOldest();
         while (m_result.listEnded && fill(m_text, kPieceBytes) > 0) {
-            addToTail(m_text);
+            addToTail(m_text.view());
             m_text.clear();
         }
         return std::move(m_result);
     }
 
+    [[nodiscard]] const ByteSource& source() const { return *m_source; }
+
   private:
+    [[nodiscard]] bool enoughInFlight() const { return m_inFlight.size() > 2 * m_pool.threadCount; }
+
     // Reads until `text` holds `bytes`; says how many it holds.
-    std::size_t fill(std::string& text, std::size_t bytes) {
+    std::size_t fill(TextBuffer& text, std::size_t bytes) {
         const std::size_t had = text.size();
         if (had < bytes && !m_ended) {
             text.resize(bytes);
-            const std::size_t count = m_source.read(std::span(text).subspan(had));
+            const std::size_t count = m_source->read({text.data() + had, bytes - had});
             m_ended = count < bytes - had;
             text.resize(had + count);
             m_result.bytes += count;
@@ -221,17 +240,17 @@ class EventReader {
     base::Result<void> readHead() {
         for (std::size_t bytes = kLookAhead;; bytes *= 4) {
             fill(m_text, bytes);
-            const base::Result<Place> place = findList(m_text);
+            const base::Result<Place> place = findList(m_text.view());
             if (!place) return place.error();
             if (!place->more) {
-                m_result.head = m_text.substr(0, place->begin);
-                m_text.erase(0, place->begin);
+                m_result.head = m_text.view().substr(0, place->begin);
+                m_text.dropFront(place->begin);
                 m_offset = place->begin;
                 return {};
             }
             if (m_ended) {
-                return noList(m_text.empty() ? "it is empty"
-                                             : "it ends before a list of events begins");
+                return noList(m_text.size() == 0 ? "it is empty"
+                                                 : "it ends before a list of events begins");
             }
             if (bytes > kMaximumHead)
                 return noList(fmt::format("none begins in its first {} MiB", bytes >> 20));
@@ -241,13 +260,13 @@ class EventReader {
     // Reads the next piece and gives it to the workers; false at the end.
     bool cutPiece() {
         std::unique_ptr<Piece> piece = m_pool.freshPiece();
-        std::string& text = piece->text;
-        text = '[';
-        text += m_text;
+        TextBuffer& text = piece->text;
+        text.assign("[");
+        text.insert(1, m_text.view());
         std::size_t cut = kNowhere;
         for (std::size_t bytes = kPieceBytes + kLookAhead; cut == kNowhere; bytes *= 2) {
             fill(text, std::min(bytes, kMaximumPiece));
-            if (text.size() > kPieceBytes) cut = findEventBoundary(text, kPieceBytes);
+            if (text.size() > kPieceBytes) cut = findEventBoundary(text.view(), kPieceBytes);
             if (m_ended || text.size() >= kMaximumPiece) break;
         }
         m_text.clear();
@@ -256,7 +275,7 @@ class EventReader {
         piece->last = cut == kNowhere;
         piece->offset = m_offset;
         if (!piece->last) {
-            m_text.assign(text, cut);
+            m_text.assign(text.view().substr(cut));
             text.resize(cut);
         }
         m_offset += text.size() - 1;
@@ -273,7 +292,7 @@ class EventReader {
     bool cutEndless(std::unique_ptr<Piece> piece) {
         while (!m_inFlight.empty()) takeOldest();
         if (m_result.listEnded) {
-            addToTail(std::string_view(piece->text).substr(1));
+            addToTail(piece->text.view().substr(1));
             return true;
         }
         const std::uint64_t begin = m_offset;
@@ -288,16 +307,16 @@ class EventReader {
             base::Severity::DataLoss, "damaged_event",
             fmt::format("behind byte {} no event begins for {} MiB; reading went on where one does",
                         begin, kMaximumPiece >> 20));
-        m_use(piece->batch);
-        std::string& text = piece->text;
+        (*m_use)(piece->batch);
+        TextBuffer& text = piece->text;
         for (text.clear(); fill(text, kPieceBytes) > 0;) {
-            const std::size_t next = findEventBoundary(text, 0);
+            const std::size_t next = findEventBoundary(text.view(), 0);
             const bool found = next != kNowhere;
             // A boundary may lie across the end of what was read.
             const std::size_t passed = found ? next : m_ended ? text.size() : text.size() / 2;
             m_offset += passed;
-            text.erase(0, passed);
-            if (found) m_text = text;
+            text.dropFront(passed);
+            if (found) m_text.assign(text.view());
             if (found || m_ended) break;
         }
         m_pool.free.push_back(std::move(piece));
@@ -309,7 +328,7 @@ class EventReader {
         m_inFlight.pop_front();
         if (piece->queued) m_pool.running().finish(*piece, m_pool.decoder);
         if (m_result.listEnded) {
-            addToTail(std::string_view(piece->text).substr(1));
+            addToTail(piece->text.view().substr(1));
         } else {
             take(*piece);
         }
@@ -324,8 +343,8 @@ class EventReader {
             m_pool.decoder.decode(piece.text, piece.offset, piece.last, piece.batch);
             m_leftOver.clear();
         }
-        m_use(piece.batch);
-        const std::string_view rest = std::string_view(piece.text).substr(1 + piece.batch.consumed);
+        (*m_use)(piece.batch);
+        const std::string_view rest = piece.text.view().substr(1 + piece.batch.consumed);
         if (piece.batch.listEnded) {
             m_result.listEnded = true;
             addToTail(rest);
@@ -339,22 +358,30 @@ class EventReader {
         m_result.tail += text.substr(0, room);
     }
 
-    ByteSource& m_source;
+    const std::unique_ptr<ByteSource> m_source;
     DecoderPool::State& m_pool;
-    const std::function<void(const EventBatch&)>& m_use;
+    const std::function<void(const EventBatch&)>* m_use = nullptr;  // while run() runs
+    bool m_begun = false;
+    base::Result<void> m_found;  // a list of events
     EventStreamResult m_result;
-    std::string m_text;          // read and in no piece yet
+    TextBuffer m_text;           // read and in no piece yet
     std::uint64_t m_offset = 0;  // of m_text in the unpacked file
     bool m_ended = false;        // the source has no more
     std::string m_leftOver;      // of the last piece taken
     std::deque<std::unique_ptr<Piece>> m_inFlight;
 };
 
-}  // namespace
+EventStream::EventStream(std::unique_ptr<ByteSource> source, DecoderPool& pool)
+    : m_reader(std::make_unique<Reader>(std::move(source), pool.state())) {}
+EventStream::~EventStream() = default;
 
-base::Result<EventStreamResult> readEvents(ByteSource& source, DecoderPool& pool,
-                                           const std::function<void(const EventBatch&)>& use) {
-    return EventReader(source, pool.state(), use).run();
+void EventStream::begin() { m_reader->begin(); }
+
+base::Result<EventStreamResult> EventStream::run(const std::function<void(const EventBatch&)>& use,
+                                                 const std::function<void()>& allRead) {
+    return m_reader->run(use, allRead);
 }
+
+const std::string& EventStream::damage() const { return m_reader->source().damage(); }
 
 }  // namespace pleat::importers

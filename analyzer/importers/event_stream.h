@@ -38,10 +38,28 @@ struct EventStreamResult {
     std::uint64_t bytes = 0;
 };
 
-// Reads all of `source`, calling `use` for every batch. Input error where there is no list of
-// events: neither a JSON array nor an object with the key traceEvents; its text says what there is
-// instead.
-[[nodiscard]] base::Result<EventStreamResult> readEvents(
-    ByteSource& source, DecoderPool& pool, const std::function<void(const EventBatch&)>& use);
+class EventStream {
+  public:
+    EventStream(std::unique_ptr<ByteSource> source, DecoderPool& pool);
+    ~EventStream();
+
+    // Reads the first pieces and gives them to the pool's threads, so that these have work while
+    // the file before this one is brought to its end. Not needed.
+    void begin();
+
+    // Reads everything, once, calling `use` for every batch, and `allRead` when the last piece was
+    // read and some are still to be used. Input error where there is no list of events: neither a
+    // JSON array nor an object with the key traceEvents; its text says what there is instead.
+    [[nodiscard]] base::Result<EventStreamResult> run(
+        const std::function<void(const EventBatch&)>& use,
+        const std::function<void()>& allRead = [] {});
+
+    // Where a packed file could not be unpacked further (byte_source.h).
+    [[nodiscard]] const std::string& damage() const;
+
+  private:
+    class Reader;
+    std::unique_ptr<Reader> m_reader;
+};
 
 }  // namespace pleat::importers

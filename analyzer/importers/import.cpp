@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -61,6 +63,12 @@ std::optional<std::int32_t> numberInFileName(const fs::path& file, std::string_v
     return std::nullopt;
 }
 
+std::uintmax_t sizeOf(const fs::path& file) {
+    std::error_code unknown;
+    const std::uintmax_t size = fs::file_size(file, unknown);
+    return unknown ? 0 : size;
+}
+
 class Importer {
   public:
     explicit Importer(const ImportOptions& options)
@@ -68,13 +76,24 @@ class Importer {
           m_pool(options.threads != 0 ? options.threads
                                       : std::clamp(std::thread::hardware_concurrency(), 1U, 8U)) {}
 
-    base::Result<void> add(const fs::path& file, bool alone) {
-        const std::size_t ranksBefore = m_builder.ranks().size();
-        const auto source = ByteSource::open(file);  // refuses what is no regular file
-        if (!source) return source.error();
-        const auto read = isSqlite(file) ? addSqlite(file) : addEvents(file, **source);
-        if (!read) return read;
-        return numberRanks(file, ranksBefore, alone);
+    base::Result<void> add(std::span<const fs::path> files) {
+        std::uintmax_t inAll = 0;
+        for (const fs::path& file : files) inAll += sizeOf(file);
+        std::optional<base::Result<Events>> next;
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            const base::Result<Events> file = next ? std::move(*next) : open(files[i]);
+            next.reset();
+            if (!file) return file.error();
+            const auto openNext = [&] {
+                if (i + 1 == files.size()) return;
+                next.emplace(open(files[i + 1]));
+                if (*next && **next) (**next)->begin();
+            };
+            if (const auto added = add(files[i], *file, files.size() == 1, openNext); !added)
+                return added;
+            if (i == 0 && files.size() > 1) reserve(sizeOf(files[i]), inAll);
+        }
+        return {};
     }
 
     trace::Trace build(bool alone) && {
@@ -84,6 +103,23 @@ class Importer {
     }
 
   private:
+    using Events = std::unique_ptr<EventStream>;  // null: the file is an SQLite database
+
+    base::Result<Events> open(const fs::path& file) {
+        auto source = ByteSource::open(file);  // refuses what is no regular file
+        if (!source) return source.error();
+        if (isSqlite(file)) return Events();
+        return std::make_unique<EventStream>(std::move(*source), m_pool);
+    }
+
+    base::Result<void> add(const fs::path& file, const Events& events, bool alone,
+                           const std::function<void()>& allRead) {
+        const std::size_t ranksBefore = m_builder.ranks().size();
+        const auto read = events ? addEvents(file, *events, allRead) : addSqlite(file);
+        if (!read) return read;
+        return numberRanks(file, ranksBefore, alone);
+    }
+
     // A timeline of pipeline timers may count from the moment its first step began, which is a
     // little before its first timer: its zero means something and is kept.
     [[nodiscard]] bool countsFromItsBegin() const {
@@ -96,10 +132,21 @@ class Importer {
         return ofTimers && first_ns >= 0 && first_ns <= kLongestLead_ns;
     }
 
-    base::Result<void> addEvents(const fs::path& file, ByteSource& source) {
-        const auto read = importChrome(source, m_pool, m_builder);
+    // Makes room for all files, taking the rest to be like those added: columns that grow by
+    // doubling are copied again and again, and twice in memory for a moment.
+    void reserve(std::uintmax_t bytesAdded, std::uintmax_t bytesInAll) {
+        constexpr double kSlack = 1.02, kMost = 1 << 26;
+        const double times = kSlack * static_cast<double>(bytesInAll) /
+                             static_cast<double>(std::max<std::uintmax_t>(bytesAdded, 1));
+        const double events = times * static_cast<double>(m_builder.eventCount());
+        m_builder.reserveEvents(static_cast<std::size_t>(std::min(events, kMost)));
+    }
+
+    base::Result<void> addEvents(const fs::path& file, EventStream& events,
+                                 const std::function<void()>& allRead) {
+        const auto read = importChrome(events, m_builder, allRead);
         if (!read) {
-            const std::string packed = source.damage();
+            const std::string& packed = events.damage();
             return refuse(file, packed.empty()
                                     ? read.error().message
                                     : fmt::format("{} ({})", read.error().message, packed));
@@ -233,9 +280,7 @@ base::Result<std::vector<fs::path>> traceFiles(std::span<const fs::path> given) 
 base::Result<trace::Trace> importTraces(std::span<const fs::path> files,
                                         const ImportOptions& options) {
     Importer importer(options);
-    for (const fs::path& file : files) {
-        if (const auto added = importer.add(file, files.size() == 1); !added) return added.error();
-    }
+    if (const auto added = importer.add(files); !added) return added.error();
     return std::move(importer).build(files.size() == 1);
 }
 

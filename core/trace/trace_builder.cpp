@@ -208,6 +208,12 @@ void TraceBuilder::reserveEvents(std::size_t count) {
     m_columns.startNs.reserve(count);
     m_columns.durationNs.reserve(count);
     m_columns.arguments.reserve(count);
+    const double times = static_cast<double>(count) / static_cast<double>(eventCount() + 1);
+    const auto likely = [&](std::size_t size) {
+        return static_cast<std::size_t>(times * static_cast<double>(size));
+    };
+    m_columns.argumentText.reserve(likely(m_columns.argumentText.size()));
+    m_columns.dependencies.reserve(likely(m_columns.dependencies.size()));
 }
 
 void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
@@ -275,12 +281,13 @@ void TraceBuilder::addDependency(std::size_t fromAdded, std::size_t toAdded, Dep
 }
 
 void TraceBuilder::shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by) {
-    for (std::size_t i = fromAdded; i < eventCount(); ++i) {
-        const base::Interval was = event(i).span;
-        const base::Interval span =
-            withinRange({moved(was.begin, by), moved(was.end, by)}, m_columns.name[i]);
-        m_columns.startNs[i] = span.begin.ns;
-        m_columns.durationNs[i] = span.length().ns;
+    for (std::size_t i = fromAdded; by.ns != 0 && i < eventCount(); ++i) {
+        std::int64_t& start_ns = m_columns.startNs[i];
+        std::int64_t& duration_ns = m_columns.durationNs[i];
+        const base::Interval span = withinRange(
+            {moved({start_ns}, by), moved({start_ns + duration_ns}, by)}, m_columns.name[i]);
+        start_ns = span.begin.ns;
+        duration_ns = span.length().ns;
     }
     for (std::size_t i = fromFlow; i < m_flows.size(); ++i) {
         m_flows[i].fromTime = moved(m_flows[i].fromTime, by);

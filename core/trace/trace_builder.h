@@ -23,6 +23,7 @@ class TraceBuilder {
     [[nodiscard]] base::IdVector<RankTag, Rank>& ranks() { return m_ranks; }
     [[nodiscard]] const base::IdVector<RankTag, Rank>& ranks() const { return m_ranks; }
     [[nodiscard]] base::IdVector<LaneTag, Lane>& lanes() { return m_lanes; }
+    // Room for `count` events in all, and for as much beside them as there is beside those added.
     void reserveEvents(std::size_t count);
     // `arguments` is a flat JSON object or empty; `sourceRow` 0 when the event comes from no file.
     void addEvent(const Event& event, std::string_view arguments = {}, std::uint32_t sourceRow = 0);

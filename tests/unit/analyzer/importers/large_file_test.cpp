@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "importers/event_stream.h"
 
@@ -64,19 +66,21 @@ long peakMiB() {
 
 // bad-inputs 51
 TEST(LargeFile, PlacesBeyondFourGibibytesAreRightAndMemoryIsBounded) {
-    LongSource source;
     DecoderPool pool(2);
+    auto source = std::make_unique<LongSource>();
+    const std::size_t eventsPerBlock = source->eventsPerBlock();
+    EventStream file(std::move(source), pool);
     base::Diagnostics diagnostics;
     std::size_t events = 0;
     const long before = peakMiB();
-    const auto read = readEvents(source, pool, [&](const EventBatch& batch) {
+    const auto read = file.run([&](const EventBatch& batch) {
         events += batch.events.size();
         diagnostics.add(batch.diagnostics);
     });
     ASSERT_TRUE(read);
     EXPECT_TRUE(read->listEnded);
     EXPECT_GT(read->bytes, std::uint64_t{1} << 32);
-    EXPECT_EQ(events, kBlocks * source.eventsPerBlock() + 1);
+    EXPECT_EQ(events, kBlocks * eventsPerBlock + 1);
     const base::Diagnostic* damaged = diagnostics.find("damaged_event");
     ASSERT_NE(damaged, nullptr);
     EXPECT_EQ(damaged->count, 1);
