@@ -40,7 +40,17 @@ struct Way {
 
 class Aligner {
   public:
-    explicit Aligner(const trace::Trace& trace) : m_trace(trace) {}
+    explicit Aligner(const trace::Trace& trace) : m_trace(trace), m_span(trace.ranks().size()) {
+        std::vector<bool> seen(trace.ranks().size(), false);
+        for (std::size_t i = 0; i < trace.eventCount(); ++i) {
+            const trace::Event event = trace.event(trace::EventId::at(i));
+            const RankId rank = trace.lanes()[event.lane].rank;
+            base::Interval& span = m_span[rank];
+            if (!seen[rank.index()]) span = event.span;
+            seen[rank.index()] = true;
+            span = {std::min(span.begin, event.span.begin), std::max(span.end, event.span.end)};
+        }
+    }
 
     std::optional<ClockAlignment> run() {
         gather();
@@ -116,9 +126,9 @@ class Aligner {
             const auto corrected = [&](std::int64_t time) {
                 return static_cast<double>(alignment.corrected(from, {time}).ns);
             };
-            const std::optional<ClockLine> line = evidence.moments.empty()
-                                                      ? lineOfMessages(evidence, forward, corrected)
-                                                      : lineOfMoments(evidence, forward, corrected);
+            const std::optional<ClockLine> line =
+                evidence.moments.empty() ? lineOfMessages(evidence, forward, corrected, m_span[to])
+                                         : lineOfMoments(evidence, forward, corrected);
             if (!line) continue;
             ClockCorrection correction;
             correction.offset = {static_cast<std::int64_t>(std::llround(line->offset))};
@@ -146,7 +156,7 @@ class Aligner {
 
     template <class Corrected>
     static std::optional<ClockLine> lineOfMessages(const Evidence& evidence, bool forward,
-                                                   Corrected corrected) {
+                                                   Corrected corrected, base::Interval ownSpan) {
         std::vector<ClockLimit> limits;
         for (const Evidence::Message& message : evidence.messages) {
             const bool toOwn = message.fromFirst == forward;
@@ -154,10 +164,12 @@ class Aligner {
             const double other = corrected(toOwn ? message.sent : message.arrived);
             limits.push_back({own, other - own, toOwn});
         }
-        return fitMessages(limits);
+        return fitMessages(limits, static_cast<double>(ownSpan.begin.ns),
+                           static_cast<double>(ownSpan.end.ns));
     }
 
     const trace::Trace& m_trace;
+    base::IdVector<trace::RankTag, base::Interval> m_span;  // of its events
     std::map<std::pair<RankId, RankId>, Evidence> m_evidence;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace pleat::annotate {
 namespace {
@@ -12,7 +13,6 @@ constexpr double kPlainDrift = 4;
 constexpr std::size_t kFewestForDrift = 6;
 // Clocks of computers stay within 0.05 %; what looks like more is no drift.
 constexpr double kMostDrift = 500e-6;
-constexpr std::size_t kWindows = 16;
 
 double median(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -76,43 +76,94 @@ ClockLine fitLine(const std::vector<ClockAnchor>& anchors) {
     return measure(sloped, anchors) * kPlainDrift < flatRoot ? sloped : flat;
 }
 
-struct Room {
-    double atLeast = -std::numeric_limits<double>::infinity();
-    double atMost = std::numeric_limits<double>::infinity();
-    [[nodiscard]] bool twoSided() const { return std::isfinite(atLeast) && std::isfinite(atMost); }
-    [[nodiscard]] double middle() const { return (atLeast + atMost) / 2; }
-};
-
-template <class Iterator>
-Room roomOf(const ClockLine& line, Iterator first, Iterator last) {
-    Room room;
-    for (; first != last; ++first) {
-        const double difference = undrifted(line, *first);
-        if (first->atLeast) {
-            room.atLeast = std::max(room.atLeast, difference);
-        } else {
-            room.atMost = std::min(room.atMost, difference);
-        }
+// All lines that messages allow: above every limit that says "at least", below every other, and no
+// steeper than clocks differ. Of the limits only those can matter that lie on the upper hull of the
+// former and the lower hull of the latter. For one drift the offsets allowed are an interval whose
+// ends are a convex and a concave function of the drift, so extremes are found by halving.
+class AllowedLines {
+  public:
+    AllowedLines(std::vector<ClockLimit> limits, double origin) : m_origin(origin) {
+        std::sort(limits.begin(), limits.end(),
+                  [](const ClockLimit& a, const ClockLimit& b) { return a.time < b.time; });
+        for (const ClockLimit& limit : limits)
+            addToHull(limit.atLeast ? m_least : m_most, limit, limit.atLeast ? 1 : -1);
+        if (!m_least.empty() && !m_most.empty()) findDrifts();
     }
-    return room;
-}
 
-// The drift of the middle of the room that messages leave, window by window.
-std::optional<double> driftOfMiddles(std::vector<ClockLimit> limits) {
-    std::sort(limits.begin(), limits.end(),
-              [](const ClockLimit& a, const ClockLimit& b) { return a.time < b.time; });
-    std::vector<ClockAnchor> middles;
-    for (std::size_t window = 0; window < kWindows; ++window) {
-        const auto at = [&](std::size_t part) {
-            return limits.begin() + static_cast<std::ptrdiff_t>(limits.size() * part / kWindows);
+    [[nodiscard]] bool any() const { return m_drifts.has_value(); }
+    // Offsets at the origin.
+    [[nodiscard]] double least(double drift) const {
+        double least = -std::numeric_limits<double>::infinity();
+        for (const ClockLimit& limit : m_least) least = std::max(least, offset(limit, drift));
+        return least;
+    }
+    [[nodiscard]] double most(double drift) const {
+        double most = std::numeric_limits<double>::infinity();
+        for (const ClockLimit& limit : m_most) most = std::min(most, offset(limit, drift));
+        return most;
+    }
+    // The least and most that any allowed line says at a time. Needs any().
+    [[nodiscard]] std::pair<double, double> extremesAt(double time) const {
+        const double run = time - m_origin;
+        const auto& [low, high] = *m_drifts;
+        const double first = lowest(low, high, [&](double d) { return least(d) + d * run; });
+        const double last = lowest(low, high, [&](double d) { return -(most(d) + d * run); });
+        return {least(first) + first * run, most(last) + last * run};
+    }
+
+  private:
+    static constexpr int kHalvings = 80;
+
+    [[nodiscard]] double offset(const ClockLimit& limit, double drift) const {
+        return limit.difference - drift * (limit.time - m_origin);
+    }
+
+    // `side` 1: the upper hull of points that come in order of time; -1: the lower.
+    static void addToHull(std::vector<ClockLimit>& hull, const ClockLimit& point, double side) {
+        const auto below = [&](const ClockLimit& a, const ClockLimit& b, const ClockLimit& c) {
+            const double onLine = (b.difference - a.difference) * (c.time - a.time) -
+                                  (c.difference - a.difference) * (b.time - a.time);
+            return side * onLine <= 0;
         };
-        const Room room = roomOf({}, at(window), at(window + 1));
-        if (!room.twoSided()) continue;
-        const auto middle = at(window) + (at(window + 1) - at(window)) / 2;
-        middles.push_back({middle->time, room.middle()});
+        while (hull.size() > 1 && below(hull[hull.size() - 2], hull.back(), point)) hull.pop_back();
+        hull.push_back(point);
     }
-    return medianSlope(middles);
-}
+
+    // Where a convex function is least.
+    template <class Function>
+    static double lowest(double low, double high, Function function) {
+        for (int i = 0; i < kHalvings; ++i) {
+            const double third = (high - low) / 3;
+            const double left = low + third, right = high - third;
+            if (function(left) <= function(right)) {
+                high = right;
+            } else {
+                low = left;
+            }
+        }
+        return (low + high) / 2;
+    }
+
+    void findDrifts() {
+        const auto lacking = [&](double drift) { return least(drift) - most(drift); };
+        const double inside = lacking(0) <= 0 ? 0 : lowest(-kMostDrift, kMostDrift, lacking);
+        if (lacking(inside) > 0) return;
+        const auto edge = [&](double outside) {
+            if (lacking(outside) <= 0) return outside;
+            double allowed = inside;
+            for (int i = 0; i < kHalvings; ++i) {
+                const double middle = (allowed + outside) / 2;
+                (lacking(middle) <= 0 ? allowed : outside) = middle;
+            }
+            return allowed;
+        };
+        m_drifts = {edge(-kMostDrift), edge(kMostDrift)};
+    }
+
+    const double m_origin;
+    std::vector<ClockLimit> m_least, m_most;  // hulls, ascending in time
+    std::optional<std::pair<double, double>> m_drifts;
+};
 
 }  // namespace
 
@@ -126,24 +177,25 @@ ClockLine fitMoments(const std::vector<ClockAnchor>& anchors) {
     return line;
 }
 
-std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits) {
+std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits, double first,
+                                     double last) {
+    const AllowedLines lines(limits, first);
+    if (!lines.any()) return std::nullopt;
+    const auto [leastFirst, mostFirst] = lines.extremesAt(first);
+    const auto [leastLast, mostLast] = lines.extremesAt(last);
     ClockLine line;
     line.anchors = limits.size();
-    Room room = roomOf(line, limits.begin(), limits.end());
-    if (!room.twoSided()) return std::nullopt;
-    if (room.atLeast > room.atMost) {
-        const std::optional<double> drift = driftOfMiddles(limits);
-        if (!drift || std::abs(*drift) > kMostDrift) return std::nullopt;
-        line.drift = *drift;
-        line.origin = limits.front().time;
-        room = roomOf(line, limits.begin(), limits.end());
-        if (room.atLeast > room.atMost) return std::nullopt;
-    } else if (room.atLeast <= 0 && room.atMost >= 0) {
-        line.worst = std::max(-room.atLeast, room.atMost);
-        return line;
+    line.origin = first;
+    const double least = lines.least(0), most = lines.most(0);
+    if (least > most) {
+        line.offset = (leastFirst + mostFirst) / 2;
+        line.drift = ((leastLast + mostLast) / 2 - line.offset) / (last - first);
+    } else if (least > 0 || most < 0) {
+        line.offset = (least + most) / 2;
     }
-    line.offset = room.middle();
-    line.worst = (room.atMost - room.atLeast) / 2;
+    const double atLast = line.offset + line.drift * (last - first);
+    line.worst = std::max(
+        {mostFirst - line.offset, line.offset - leastFirst, mostLast - atLast, atLast - leastLast});
     return line;
 }
 

@@ -36,8 +36,11 @@ struct ClockLine {
 // differ by less than kEndSpreadNs.
 [[nodiscard]] ClockLine fitMoments(const std::vector<ClockAnchor>& anchors);
 
-// Nothing where messages went one way only, or contradict every line. Nothing is added where the
-// messages do not ask for it; where they do, the middle of what they allow.
-[[nodiscard]] std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits);
+// For own times from `first` to `last`, at both of which `worst` holds, as between them. Nothing
+// where messages went one way only, or contradict every line. Nothing is added where the messages
+// do not ask for it; where they do, the middle of what they allow: of the offsets, or, where no
+// offset will do, of all lines.
+[[nodiscard]] std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits,
+                                                   double first, double last);
 
 }  // namespace pleat::annotate

@@ -47,7 +47,7 @@ class DeviceTimes {
         auto launch =
             std::lower_bound(launches.begin(), launches.end(), event.span.begin,
                              [](const Launch& l, base::TraceTime time) { return l.called < time; });
-        if (launch == launches.end() || launch->called > event.span.end) {
+        if (launch == launches.end() || launch->called >= event.span.end) {
             m_draft.diagnostics.add(
                 base::Severity::Info, "host_time_of_task",
                 fmt::format("\"{}\" launched no device work; its host range is taken",
@@ -55,7 +55,7 @@ class DeviceTimes {
             return;
         }
         item.span = launch->work;
-        for (; launch != launches.end() && launch->called <= event.span.end; ++launch) {
+        for (; launch != launches.end() && launch->called < event.span.end; ++launch) {
             item.span.begin = std::min(item.span.begin, launch->work.begin);
             item.span.end = std::max(item.span.end, launch->work.end);
         }
@@ -129,10 +129,10 @@ void giveTransfersToKernels(Draft& draft) {
             ofRank.begin(), ofRank.end(), range.begin,
             [](const KernelCall& c, base::TraceTime time) { return c.called < time; });
         const bool isRange =
-            onHost(draft, transfer.event) && call != ofRank.end() && call->called <= range.end;
+            onHost(draft, transfer.event) && call != ofRank.end() && call->called < range.end;
         if (!isRange) continue;
         given.push_back(transfer.event);
-        for (; call != ofRank.end() && call->called <= range.end; ++call)
+        for (; call != ofRank.end() && call->called < range.end; ++call)
             complete(transfers[call->transfer], transfer);
     }
     std::sort(given.begin(), given.end());

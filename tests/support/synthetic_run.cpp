@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "schedule/markers.h"
+#include "trace/categories.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::testing {
@@ -39,6 +40,7 @@ class Run {
           m_placement(options.schedule.placement),
           m_pipeline(options.schedule.ranks()),
           m_clock(at(options.dp * m_pipeline)),
+          m_host(m_clock.size()),
           m_laneOf(m_clock.size()) {
         m_result.ranks = options.dp * m_pipeline;
         m_result.pipelineRanks = m_pipeline;
@@ -75,18 +77,18 @@ class Run {
         m_syncs.assign(m_clock.size(), {});
         for (std::int32_t rank = 0; rank < m_result.ranks; ++rank) {
             const Interval data{m_begin[at(rank)], m_begin[at(rank)] + m_options.data};
-            addPhase(rank, markers::kDataLoading, data);
-            m_clock[at(rank)] = data.end;
+            addPhase(rank, false, data);
+            m_clock[at(rank)] = m_host[at(rank)] = data.end;
         }
         runCompute();
         const std::vector<TraceTime> synced = runSyncs();
         m_result.iterations.emplace_back();
         for (std::int32_t rank = 0; rank < m_result.ranks; ++rank) {
             const TraceTime begin = std::max(m_clock[at(rank)], synced[at(rank)]);
-            addPhase(rank, markers::kOptimizer, {begin, begin + m_options.optimizer});
+            addPhase(rank, true, {begin, begin + m_options.optimizer});
             m_clock[at(rank)] = begin + m_options.optimizer;
             const Interval whole{m_begin[at(rank)], m_clock[at(rank)]};
-            addPhase(rank, markers::kIteration, whole);
+            addNamed(rank, markers::kIteration, whole);
             m_result.iterations.back().push_back(whole);
         }
     }
@@ -121,6 +123,10 @@ class Run {
             if (arrived == m_arrival.end()) return false;
             start = std::max(start, arrived->second);
         }
+        if (const auto late = timeOf(m_options.launchDelays, rank, action); late.ns > 0) {
+            start = start + late;
+            m_host[at(rank)] = start;
+        }
         const Interval span{start, start + cost(rank, action)};
         m_clock[at(rank)] = span.end;
         addTask(rank, action, span);
@@ -133,10 +139,25 @@ class Run {
     }
 
     Duration cost(std::int32_t rank, const Action& action) const {
+        if (m_options.cost) return m_options.cost(rank, action);
         const auto& costs = isForward(action.kind) ? m_options.forward : m_options.backward;
-        Duration time = costs.size() == 1 ? costs.front() : costs[at(action.stage)];
-        for (const ExtraDelay& extra : m_options.extra) {
-            if (extra.rank == rank && extra.microbatch == action.microbatch) time += extra.time;
+        return (costs.size() == 1 ? costs.front() : costs[at(action.stage)]) +
+               timeOf(m_options.extra, rank, action);
+    }
+
+    static Duration timeOf(const std::vector<ExtraDelay>& delays, std::int32_t rank,
+                           const Action& action) {
+        Duration time;
+        for (const ExtraDelay& delay : delays) {
+            if (delay.rank == rank && delay.microbatch == action.microbatch) time += delay.time;
+        }
+        return time;
+    }
+
+    Duration linkTime(std::int32_t sender, std::int32_t receiver) const {
+        Duration time = m_options.link;
+        for (const SlowLink& slow : m_options.slowLinks) {
+            if (slow.sender == sender && slow.receiver == receiver) time += slow.time;
         }
         return time;
     }
@@ -156,7 +177,7 @@ class Run {
         const TraceTime sendBegin = std::max(done, link.senderFree);
         const TraceTime receiveBegin = std::max(m_begin[at(peer)], link.receiverFree);
         const TraceTime ready = std::max(sendBegin, receiveBegin);
-        const TraceTime end = ready + m_options.link;
+        const TraceTime end = ready + linkTime(rank, peer);
         link.senderFree = link.receiverFree = end;
         m_arrival[key] = end;
         const Action send{action.stage,
@@ -264,9 +285,15 @@ class Run {
                                    trace::EventFlag::None, span});
     }
 
-    void addPhase(std::int32_t rank, std::string_view name, Interval span) {
+    void addNamed(std::int32_t rank, std::string_view name, Interval span) {
         addRange(rank, 0, std::string(name), markers::kTaskDomain,
                  fmt::format(R"({{"iteration":{}}})", m_iteration), span);
+    }
+
+    void addPhase(std::int32_t rank, bool optimizer, Interval span) {
+        m_result.phases.push_back({rank, m_iteration, optimizer, span});
+        const Interval onHost = optimizer ? calledFor(rank, span) : span;
+        addNamed(rank, optimizer ? markers::kOptimizer : markers::kDataLoading, onHost);
     }
 
     void addTask(std::int32_t rank, const Action& action, Interval span) {
@@ -275,7 +302,21 @@ class Run {
         addRange(rank, 0, toString(action), markers::kTaskDomain,
                  fmt::format(R"({{"iteration":{},"stage":{},"chunk":{},"microbatch":{}}})",
                              m_iteration, action.stage, chunk, action.microbatch),
-                 span);
+                 calledFor(rank, span));
+    }
+
+    // The host's range around the call of this work; without devices the work itself.
+    Interval calledFor(std::int32_t rank, Interval work) {
+        if (!m_options.devices) return work;
+        TraceTime& host = m_host[at(rank)];
+        const Interval range{host, host + Duration{2}};
+        host = range.end + Duration{1};
+        addRange(rank, 0, "cudaLaunchKernel", trace::categories::kRuntimeCall, "",
+                 {range.begin, range.begin + Duration{1}});
+        const auto call = static_cast<std::int32_t>(m_result.events.size()) - 1;
+        addRange(rank, kDeviceLane, "gemm", trace::categories::kKernel, "", work);
+        m_result.events.back().launchedBy = call;
+        return range;
     }
 
     void addTransfer(const SyntheticTransfer& transfer) {
@@ -302,6 +343,7 @@ class Run {
     std::int32_t m_pipeline;
     std::int32_t m_iteration = 0;
     std::vector<TraceTime> m_clock, m_begin;   // [rank]
+    std::vector<TraceTime> m_host;             // [rank]: when the host is free to call
     std::map<ActionKey, TraceTime> m_arrival;  // what a task waits for
     std::map<std::tuple<std::int32_t, std::int32_t, bool>, Link> m_links;
     std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> m_groupOfLink;
@@ -318,10 +360,13 @@ SyntheticRun makeSyntheticRun(const SyntheticOptions& options) { return Run(opti
 trace::Trace traceOf(const SyntheticRun& run, std::optional<std::uint32_t> shuffleSeed) {
     trace::TraceBuilder builder;
     std::vector<std::int32_t> lanesOfRank(at(run.ranks), 1);
+    bool hasDevices = false;
     for (const SyntheticEvent& event : run.events) {
         lanesOfRank[at(event.rank)] = std::max(lanesOfRank[at(event.rank)], event.lane + 1);
+        hasDevices = hasDevices || event.lane == kDeviceLane;
     }
     std::vector<std::vector<trace::LaneId>> lanes(at(run.ranks));
+    std::vector<trace::LaneId> devices(at(run.ranks));
     for (std::int32_t number = 0; number < run.ranks; ++number) {
         trace::Rank rank;
         rank.number = run.announceRank ? number : -1;
@@ -333,16 +378,29 @@ trace::Trace traceOf(const SyntheticRun& run, std::optional<std::uint32_t> shuff
             lanes[at(number)].push_back(
                 builder.addLane({id, trace::LaneKind::HostThread, rank.pid * 100 + lane, ""}));
         }
+        if (hasDevices)
+            devices[at(number)] = builder.addLane({id, trace::LaneKind::DeviceStream, 7, ""});
     }
     std::vector<std::size_t> order(run.events.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (shuffleSeed) std::shuffle(order.begin(), order.end(), std::mt19937(*shuffleSeed));
+    std::vector<std::size_t> added(run.events.size());
     for (const std::size_t position : order) {
         const SyntheticEvent& event = run.events[position];
-        builder.addEvent({lanes[at(event.rank)][at(event.lane)], builder.intern(event.name),
+        added[position] = builder.eventCount();
+        const trace::LaneId lane = event.lane == kDeviceLane
+                                       ? devices[at(event.rank)]
+                                       : lanes[at(event.rank)][at(event.lane)];
+        builder.addEvent({lane, builder.intern(event.name),
                           event.domain.empty() ? base::StringId() : builder.intern(event.domain),
                           event.kind, event.flag, event.span},
                          event.arguments);
+    }
+    for (std::size_t i = 0; i < run.events.size(); ++i) {
+        if (run.events[i].launchedBy >= 0) {
+            builder.addDependency(added[at(run.events[i].launchedBy)], added[i],
+                                  trace::DependencyKind::Launch);
+        }
     }
     return std::move(builder).build().trace;
 }

@@ -3,10 +3,12 @@
 // in-order walk that shares no code with the task graph, so it serves as an oracle. Ranks are
 // numbered dp * P + pp. Receives are posted ahead: one begins when its link's thread is free; a
 // message moves once both ends have begun; a gradient sync moves once every replica has begun.
-// Plain values, no shared state.
+// With devices a host runs ahead: it calls the work of its tasks one after another, and waits for
+// the last at the iteration's end. Plain values, no shared state.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +19,16 @@
 
 namespace pleat::testing {
 
-// Added to every task of one microbatch on one rank.
+// Something of every task of one microbatch on one rank.
 struct ExtraDelay {
     std::int32_t rank = 0;  // global number
     std::int32_t microbatch = 0;
+    base::Duration time;
+};
+
+// Added to every message from one rank to another.
+struct SlowLink {
+    std::int32_t sender = 0, receiver = 0;  // global numbers
     base::Duration time;
 };
 
@@ -30,8 +38,14 @@ struct SyntheticOptions {
     std::int32_t iterations = 1;
     std::vector<base::Duration> forward;   // [stage]; a single value serves all stages
     std::vector<base::Duration> backward;  // [stage]; the same; also of I and W
-    std::vector<ExtraDelay> extra;
+    std::vector<ExtraDelay> extra;         // how much longer they take
+    // What tasks take, instead of the three above.
+    std::function<base::Duration(std::int32_t rank, const schedule::Action&)> cost;
+    bool devices = false;                  // tasks and optimizers are kernels that a host calls
+    std::vector<ExtraDelay> launchDelays;  // of devices: how much later than it could begin it is
+                                           // called
     base::Duration link{100};
+    std::vector<SlowLink> slowLinks;
     base::Duration sync{500};
     base::Duration data{50};
     base::Duration optimizer{200};
@@ -42,16 +56,24 @@ struct SyntheticOptions {
 
 struct SyntheticEvent {
     std::int32_t rank = 0;
-    std::int32_t lane = 0;  // 0: compute; others in order of first use
+    std::int32_t lane = 0;  // 0: compute; others in order of first use; kDeviceLane
     std::string name, domain, arguments;
     trace::EventKind kind = trace::EventKind::Range;
     trace::EventFlag flag = trace::EventFlag::None;
     base::Interval span;
+    std::int32_t launchedBy = -1;  // position of the call in the run's events
 };
+inline constexpr std::int32_t kDeviceLane = -1;
 
 struct SyntheticTask {
     std::int32_t rank = 0, iteration = 0, chunk = 0;
     schedule::Action action;
+    base::Interval span;
+};
+
+struct SyntheticPhase {
+    std::int32_t rank = 0, iteration = 0;
+    bool optimizer = false;  // else data loading
     base::Interval span;
 };
 
@@ -71,6 +93,7 @@ struct SyntheticRun {
     std::vector<SyntheticEvent> events;
     // What is to be found; tasks and transfers in order of (rank, begin, end).
     std::vector<SyntheticTask> tasks;
+    std::vector<SyntheticPhase> phases;
     std::vector<SyntheticTransfer> transfers;
     std::vector<std::vector<base::Interval>> iterations;  // [iteration][rank]
 };
