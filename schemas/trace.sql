@@ -22,7 +22,8 @@ create table rank (
     pid     integer not null,
     program text not null,
     device  text not null,
-    end     text not null check (end in ('unknown', 'exited', 'killed'))
+    end     text not null check (end in ('unknown', 'exited', 'killed')),
+    clock_bound_ns integer   -- how far its times may lie from those of other ranks; null: one clock, or not known
 ) strict;
 
 -- Where events lie: a host thread or a device stream.

@@ -39,8 +39,18 @@ base::Interval clippedOrEmpty(base::Interval span, base::Interval window) {
     return clipped.empty() ? base::Interval{window.begin, window.begin} : clipped;
 }
 
+// Whether the two ranks' clocks could be so wrong that who came last is not known.
+bool withinClockError(const trace::Trace& trace, trace::RankId first, trace::RankId second,
+                      base::Duration waiting) {
+    if (first == second || waiting.ns <= 0) return false;
+    const base::Duration error = trace.ranks()[first].clockBound.value_or(base::Duration{}) +
+                                 trace.ranks()[second].clockBound.value_or(base::Duration{});
+    return waiting <= error;
+}
+
 // The unclipped parts of a transfer.
-TransferPart partsOf(const trace::Annotations& annotations, const trace::Transfer& transfer) {
+TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer) {
+    const trace::Annotations& annotations = trace.annotations();
     TransferPart part;
     part.dimension = transfer.dimension;
     part.operation = transfer.operation;
@@ -52,7 +62,9 @@ TransferPart partsOf(const trace::Annotations& annotations, const trace::Transfe
     if (part.matched) {
         const trace::Match& match = annotations.matches[transfer.match];
         ready = std::clamp(match.ready, transfer.span.begin, transfer.span.end);
-        part.lateRank = match.lastRank;
+        part.lateUnsure =
+            withinClockError(trace, transfer.rank, match.lastRank, ready - transfer.span.begin);
+        if (!part.lateUnsure) part.lateRank = match.lastRank;
     }
     part.waiting = {transfer.span.begin, ready};
     part.moving = {ready, transfer.span.end};
@@ -105,7 +117,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
         });
     }
     for (const trace::Transfer& transfer : trace.annotations().transfers) {
-        const TransferPart whole = partsOf(trace.annotations(), transfer);
+        const TransferPart whole = partsOf(trace, transfer);
         forEachPlace(transfer.rank, transfer.span, [&](RankActivity& activity) {
             TransferPart part = whole;
             part.waiting = clippedOrEmpty(whole.waiting, activity.window);

@@ -25,9 +25,10 @@ struct TransferPart {
     bool matched = true;        // false: no partner known, so all of it counts as moving
     bool endsHere = true;       // it is counted, with its bytes, in the window it ends in
     std::int64_t bytes = 0;
-    base::Interval waiting;  // [start, when the last member was ready)
-    base::Interval moving;   // [when the last member was ready, end)
-    trace::RankId lateRank;  // whom the waiting is for
+    base::Interval waiting;   // [start, when the last member was ready)
+    base::Interval moving;    // [when the last member was ready, end)
+    trace::RankId lateRank;   // whom the waiting is for; invalid where that is not known
+    bool lateUnsure = false;  // it is not, for the waiting is no longer than clocks may be wrong
 
     // Waiting in a send or receive is the pipeline's own idle time, hence part of the bubble;
     // waiting in a collective is a category of its own.

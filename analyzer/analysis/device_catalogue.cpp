@@ -66,6 +66,7 @@ class Catalogue {
             return std::tie(b.total, a.name) < std::tie(a.total, b.name);
         });
         all.launches = launches();
+        all.queues = deviceQueues(m_trace, m_kinds);
         all.communicators = communicators();
         return all;
     }
@@ -88,7 +89,7 @@ class Catalogue {
             figures.total += span.length();
             figures.longest = std::max(figures.longest, span.length());
             if (work == DeviceWork::Copy) addCopy(event, span);
-            addLaunch(lane.rank, event, span);
+            addLaunch(event, span);
         }
     }
 
@@ -101,14 +102,12 @@ class Catalogue {
     }
 
     // Work of a stream comes in order of its ids, and so do dependencies.
-    void addLaunch(trace::RankId rank, EventId event, base::Interval span) {
+    void addLaunch(EventId event, base::Interval span) {
         const EventId call = m_trace.launchOf(event);
         if (!call.valid()) return;
         const base::TraceTime called = m_trace.event(call).span.begin;
         m_delays.push_back(span.begin - called);
         m_shortOnes += span.length() < kShort ? 1 : 0;
-        m_steps[rank].emplace_back(called, 1);
-        m_steps[rank].emplace_back(span.begin, -1);
     }
 
     LaunchFigures launches() {
@@ -123,14 +122,6 @@ class Catalogue {
         };
         figures.medianDelay = nth((m_delays.size() - 1) / 2);
         figures.p90Delay = nth((m_delays.size() * 9 + 9) / 10 - 1);
-        for (auto& [rank, steps] : m_steps) {
-            std::sort(steps.begin(), steps.end());  // what begins leaves before what is called
-            std::int64_t waiting = 0;
-            for (const auto& [time, change] : steps) {
-                waiting += change;
-                figures.deepestQueue = std::max(figures.deepestQueue, waiting);
-            }
-        }
         return figures;
     }
 
@@ -171,7 +162,6 @@ class Catalogue {
     std::unordered_map<base::StringId, CopyFigures> m_copies;
     std::vector<base::Duration> m_delays;
     std::int64_t m_shortOnes = 0;
-    std::map<trace::RankId, std::vector<std::pair<base::TraceTime, int>>> m_steps;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/device_queue.h"
 #include "analysis/device_work.h"
 #include "base/time.h"
 #include "trace/trace.h"
@@ -25,7 +26,6 @@ struct LaunchFigures {
     std::int64_t count = 0;                // pieces of work whose call is recorded
     std::int64_t shortOnes = 0;            // of them shorter than 10 us, about what a call costs
     base::Duration medianDelay, p90Delay;  // from call to start; nearest rank
-    std::int64_t deepestQueue = 0;         // most that were called and not begun, on one rank
 };
 
 struct CopyFigures {
@@ -52,6 +52,7 @@ struct CommunicatorFigures {
 struct DeviceCatalogue {
     std::vector<KernelFigures> kernels;  // by name, most time first
     LaunchFigures launches;
+    std::vector<DeviceQueue> queues;                 // by rank
     std::vector<CopyFigures> copies;                 // most time first
     std::vector<CommunicatorFigures> communicators;  // by dimension, operation, members
 };

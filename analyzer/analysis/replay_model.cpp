@@ -259,6 +259,19 @@ std::vector<base::Duration> replayed(const ReplayModel& model, const DurationOf&
     return lengths;
 }
 
+ReplaySummary replaySummary(const ReplayModel& model) {
+    const std::vector<base::Duration> lengths = replayed(model, recordedDurations());
+    double measured = 0, error = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        measured += static_cast<double>(model.iterations[i].measured.ns);
+        error += static_cast<double>(std::abs((lengths[i] - model.iterations[i].measured).ns));
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(1, lengths.size()));
+    return {{std::llround(meanOf(lengths))},
+            {std::llround(measured / count)},
+            measured > 0 ? error / measured : 0};
+}
+
 double meanOf(std::span<const base::Duration> durations) {
     double sum = 0;
     for (const base::Duration duration : durations) sum += static_cast<double>(duration.ns);

@@ -29,6 +29,9 @@ struct ReplayOperation {
     base::Duration ideal;
 };
 
+// Above it a prediction is doubtful: the replay is not the iteration that was measured.
+inline constexpr double kLargeReplayError = 0.05;
+
 inline constexpr std::uint32_t kNone = 0xffff'ffff;
 
 struct ReplayIteration {
@@ -73,6 +76,14 @@ using DurationOf = std::function<base::Duration(const ReplayIteration&, std::siz
 // How long each iteration takes with such durations, with the delays its graph has.
 [[nodiscard]] std::vector<base::Duration> replayed(const ReplayModel& model,
                                                    const DurationOf& duration);
+
+struct ReplaySummary {
+    base::Duration predicted, measured;  // means over iterations
+    double errorFraction = 0;            // mean of |predicted - measured| over mean of measured
+};
+
+// The iterations with the durations recorded, beside what they took.
+[[nodiscard]] ReplaySummary replaySummary(const ReplayModel& model);
 
 // Mean over iterations, in ns; 0 for none.
 [[nodiscard]] double meanOf(std::span<const base::Duration> durations);

@@ -71,10 +71,13 @@ BubbleSummary bubbleOf(const std::vector<RankTotals>& ranks, base::Duration wind
 void noteTransfers(const RunAnalysis& analysis,
                    const std::vector<std::vector<RankActivity>>& activities,
                    base::Diagnostics& diagnostics) {
-    std::int64_t unmatched = 0;
+    std::int64_t unmatched = 0, unsure = 0;
     for (const auto& window : activities) {
         for (const RankActivity& activity : window) {
-            for (const TransferPart& part : activity.transfers) unmatched += !part.matched;
+            for (const TransferPart& part : activity.transfers) {
+                unmatched += !part.matched;
+                unsure += part.lateUnsure && part.isCollective() && part.endsHere;
+            }
         }
     }
     if (unmatched > 0) {
@@ -82,6 +85,12 @@ void noteTransfers(const RunAnalysis& analysis,
                         "counted as moving data for its whole length, for nothing tells when its "
                         "partner was ready",
                         unmatched);
+    }
+    if (unsure > 0) {
+        diagnostics.add(base::Severity::Info, "late_peer_unsure",
+                        "a rank waited in a collective for no longer than the clocks may be wrong "
+                        "(clock_bound): for whom is not said",
+                        unsure);
     }
     if (analysis.transfers.empty()) {
         diagnostics.add(base::Severity::Info, "no_transfers",
@@ -189,8 +198,9 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
     for (std::size_t w = 0; w < windows->size(); ++w)
         addIteration(trace, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
-    analysis.stragglers =
-        findStragglers(replayModel(trace, spread(trace, *windows), analysis.diagnostics));
+    const ReplayModel model = replayModel(trace, spread(trace, *windows), analysis.diagnostics);
+    if (model.ofTimers) analysis.replay = replaySummary(model);
+    analysis.stragglers = findStragglers(model);
     if (analysis.schedule)
         analysis.bubble.theoreticalFraction = closedFormFraction(*analysis.schedule);
     noteTransfers(analysis, activities, analysis.diagnostics);

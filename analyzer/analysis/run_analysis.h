@@ -14,6 +14,7 @@
 #include "analysis/device_catalogue.h"
 #include "analysis/iterations.h"
 #include "analysis/overlap.h"
+#include "analysis/replay_model.h"
 #include "analysis/stragglers.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
@@ -59,11 +60,6 @@ struct PathSummary {
     std::map<std::int32_t, base::Duration> byStage;  // -1: no stage
 };
 
-struct ReplaySummary {
-    base::Duration predicted, measured;
-    double errorFraction = 0;  // mean of |predicted - measured| over mean of measured
-};
-
 struct RunAnalysis {
     IterationStatistics iterations;
     std::optional<trace::RecognisedSchedule> schedule;
@@ -72,7 +68,7 @@ struct RunAnalysis {
     std::vector<GradientSyncRow> gradientSync;  // per chunk, summed over ranks
     BubbleSummary bubble;
     std::optional<PathSummary> criticalPath;
-    std::optional<ReplaySummary> replay;
+    std::optional<ReplaySummary> replay;     // of coarse timers: of their rules, as stragglers are
     std::optional<DeviceCatalogue> devices;  // of the whole trace; none without device work
     // Of a long run from iterations spread evenly over it: as many as have kMostReplayedNodes.
     std::vector<Straggler> stragglers;

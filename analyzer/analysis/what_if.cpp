@@ -88,23 +88,16 @@ base::Result<DurationOf> changedDurations(const ReplayModel& model, const WhatIf
     return duration;
 }
 
-base::Duration rounded(double ns) { return {std::llround(ns)}; }
-
-void summarise(WhatIf& result, const std::vector<base::Duration>& predicted) {
-    double measured = 0, replay = 0, error = 0;
-    for (const WhatIfIteration& iteration : result.iterations) {
-        measured += static_cast<double>(iteration.measured.ns);
-        replay += static_cast<double>(iteration.replay.ns);
-        error += static_cast<double>(std::abs((iteration.replay - iteration.measured).ns));
-    }
-    const auto count = static_cast<double>(result.iterations.size());
-    const double changed = meanOf(predicted);
-    result.measured = rounded(measured / count);
-    result.replay = rounded(replay / count);
-    result.predicted = rounded(changed);
-    result.replayError = measured > 0 ? error / measured : 0;
-    result.gain = replay > 0 ? 1 - changed * count / replay : 0;
-    result.slowdown = changed > 0 ? replay / count / changed : 0;
+void summarise(WhatIf& result, const ReplaySummary& recorded,
+               const std::vector<base::Duration>& replays,
+               const std::vector<base::Duration>& predicted) {
+    const double replay = meanOf(replays), changed = meanOf(predicted);
+    result.measured = recorded.measured;
+    result.replay = recorded.predicted;
+    result.replayError = recorded.errorFraction;
+    result.predicted = {std::llround(changed)};
+    result.gain = replay > 0 ? 1 - changed / replay : 0;
+    result.slowdown = changed > 0 ? replay / changed : 0;
     result.ci95 = meanInterval(predicted);
 }
 
@@ -126,7 +119,7 @@ base::Result<WhatIf> analyseWhatIf(const trace::Trace& trace, const WhatIfOption
         result.iterations.push_back({model->iterations[i].iteration, model->iterations[i].measured,
                                      replay[i], predicted[i]});
     }
-    summarise(result, predicted);
+    summarise(result, replaySummary(*model), replay, predicted);
     return result;
 }
 

@@ -17,9 +17,6 @@
 
 namespace pleat::analysis {
 
-// Above it a prediction is doubtful: the replay is not the iteration that was measured.
-inline constexpr double kLargeReplayError = 0.05;
-
 struct ScaledKey {
     std::string key;
     double factor = 1;  // >= 0, at most kLargestFactor

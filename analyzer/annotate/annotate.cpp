@@ -53,13 +53,15 @@ base::Result<trace::Trace> annotateOnOneClock(trace::Trace events, const Rules& 
         if (!annotated) return annotated;
         alignment = alignClocks(*annotated);
         said = saidOfClocks(*annotated, alignment);
-        if (!alignment || !alignment->corrects())
-            return std::move(*annotated).withDiagnostics(said);
+        if (!alignment) return std::move(*annotated).withDiagnostics(said);
+        if (!alignment->corrects()) {
+            return withClockBounds(std::move(*annotated), *alignment).withDiagnostics(said);
+        }
     }
     base::Result<trace::Trace> aligned =
         annotate(withCorrectedClocks(std::move(events), *alignment), rules);
     if (!aligned) return aligned;
-    return std::move(*aligned).withDiagnostics(said);
+    return withClockBounds(std::move(*aligned), *alignment).withDiagnostics(said);
 }
 
 }  // namespace pleat::annotate

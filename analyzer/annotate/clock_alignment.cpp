@@ -236,6 +236,15 @@ std::optional<ClockAlignment> alignClocks(const trace::Trace& annotated) {
     return Aligner(annotated).run();
 }
 
+trace::Trace withClockBounds(trace::Trace trace, const ClockAlignment& alignment) {
+    base::IdVector<trace::RankTag, std::optional<base::Duration>> bounds(trace.ranks().size());
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        const ClockCorrection& correction = alignment.of[RankId::at(i)];
+        if (correction.anchors > 0) bounds[RankId::at(i)] = correction.bound;
+    }
+    return std::move(trace).withClockBounds(bounds);
+}
+
 trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment) {
     base::Diagnostics diagnostics = trace.diagnostics();
     return trace::retimed(

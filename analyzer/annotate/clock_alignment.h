@@ -42,6 +42,9 @@ struct ClockAlignment {
 [[nodiscard]] base::Diagnostics saidOfClocks(const trace::Trace& trace,
                                              const std::optional<ClockAlignment>& alignment);
 
+// The same trace, its ranks with their bounds.
+[[nodiscard]] trace::Trace withClockBounds(trace::Trace trace, const ClockAlignment& alignment);
+
 // The same events, with their ranks' times corrected, without annotations; no other trace may share
 // them.
 [[nodiscard]] trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment);

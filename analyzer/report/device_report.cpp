@@ -49,11 +49,49 @@ std::string renderLaunches(const analysis::LaunchFigures& launches) {
         "Launches: ",
         fmt::format(
             "{} with their call, {} shorter than 10 us; from call to start {:.1f} us "
-            "median, {:.1f} us p90; at most {} called and not begun",
+            "median, {:.1f} us p90",
             launches.count,
             percent(static_cast<double>(launches.shortOnes) / static_cast<double>(launches.count)),
-            microseconds(launches.medianDelay), microseconds(launches.p90Delay),
-            launches.deepestQueue));
+            microseconds(launches.medianDelay), microseconds(launches.p90Delay)));
+}
+
+// A character for a queue's depth, on a scale of powers of four.
+char depthSign(double depth) {
+    constexpr std::string_view kSigns = " .:-=+*#%@";
+    std::size_t sign = 0;
+    for (double step = 0.05; sign + 1 < kSigns.size() && depth > step; step *= 4) ++sign;
+    return kSigns[sign];
+}
+
+std::string renderQueues(const std::vector<analysis::DeviceQueue>& queues) {
+    constexpr std::size_t kMostQueues = 16;
+    std::string text =
+        "Devices from their first work to the last: what they waited for when idle, and how much "
+        "was called and not begun\n"
+        "rank    busy   host called late  between work    other  deepest  mean   empty  depth over "
+        "time, \" .:-=+*#%@\"\n";
+    for (std::size_t i = 0; i < std::min(queues.size(), kMostQueues); ++i) {
+        const analysis::DeviceQueue& queue = queues[i];
+        const analysis::DeviceIdle& idle = queue.idle;
+        const auto whole =
+            static_cast<double>((idle.busy + idle.hostWait + idle.betweenWork + idle.other).ns);
+        const auto share = [&](base::Duration part) {
+            return percent(whole > 0 ? static_cast<double>(part.ns) / whole : 0);
+        };
+        text += fmt::format("{:>4} {:>7} {:>18} {:>13} {:>8}", queue.rank, share(idle.busy),
+                            share(idle.hostWait), share(idle.betweenWork), share(idle.other));
+        if (queue.depthOverTime.empty()) {
+            text += "  no calls recorded\n";
+            continue;
+        }
+        text += fmt::format(" {:>8} {:>5.1f} {:>7}  |", queue.deepest, queue.meanDepth,
+                            percent(queue.emptyFraction));
+        for (const double depth : queue.depthOverTime) text += depthSign(depth);
+        text += "|\n";
+    }
+    if (queues.size() > kMostQueues)
+        text += fmt::format("  and {} more ranks\n", queues.size() - kMostQueues);
+    return text;
 }
 
 std::string renderRates(const analysis::DeviceCatalogue& catalogue) {
@@ -78,7 +116,7 @@ std::string renderRates(const analysis::DeviceCatalogue& catalogue) {
 
 std::string renderText(const analysis::DeviceCatalogue& catalogue) {
     return renderKernels(catalogue.kernels) + renderLaunches(catalogue.launches) +
-           renderRates(catalogue);
+           renderQueues(catalogue.queues) + renderRates(catalogue);
 }
 
 }  // namespace pleat::report

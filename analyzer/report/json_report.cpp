@@ -183,6 +183,22 @@ std::string_view toString(analysis::DeviceWork work) {
     }
 }
 
+Json toJson(const std::vector<analysis::DeviceQueue>& queues) {
+    Json list = Json::array();
+    for (const analysis::DeviceQueue& queue : queues) {
+        list.push_back({{"rank", queue.rank},
+                        {"deepest", queue.deepest},
+                        {"mean_depth", queue.meanDepth},
+                        {"empty_fraction", queue.emptyFraction},
+                        {"depth_over_time", queue.depthOverTime},
+                        {"busy_ns", queue.idle.busy.ns},
+                        {"idle_host_late_ns", queue.idle.hostWait.ns},
+                        {"idle_between_work_ns", queue.idle.betweenWork.ns},
+                        {"idle_other_ns", queue.idle.other.ns}});
+    }
+    return list;
+}
+
 Json toJson(const analysis::DeviceCatalogue& devices) {
     Json kernels = Json::array(), copies = Json::array(), communicators = Json::array();
     for (const analysis::KernelFigures& kernel : devices.kernels) {
@@ -214,8 +230,8 @@ Json toJson(const analysis::DeviceCatalogue& devices) {
              {{"count", devices.launches.count},
               {"short_count", devices.launches.shortOnes},
               {"median_delay_ns", devices.launches.medianDelay.ns},
-              {"p90_delay_ns", devices.launches.p90Delay.ns},
-              {"deepest_queue", devices.launches.deepestQueue}}},
+              {"p90_delay_ns", devices.launches.p90Delay.ns}}},
+            {"queues", toJson(devices.queues)},
             {"copies", std::move(copies)},
             {"communicators", std::move(communicators)}};
 }

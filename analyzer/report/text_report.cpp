@@ -230,6 +230,12 @@ std::string renderText(const analysis::RunAnalysis& analysis) {
                             milliseconds(analysis.replay->predicted),
                             milliseconds(analysis.replay->measured),
                             percent(analysis.replay->errorFraction));
+        if (analysis.replay->errorFraction > analysis::kLargeReplayError) {
+            text += wrapped("                ",
+                            fmt::format("WARNING: above {}: the replay is not the run that was "
+                                        "measured; causes and stragglers stand on it",
+                                        percent(analysis::kLargeReplayError)));
+        }
     }
     if (!analysis.ranks.empty()) {
         text += renderRanks(analysis.ranks) + renderBubble(analysis.bubble);

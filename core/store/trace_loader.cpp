@@ -141,7 +141,8 @@ base::Result<void> TraceLoader::loadMeta() {
 base::Result<void> TraceLoader::loadRanks() {
     return eachById(
         "rank",
-        "select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end from rank "
+        "select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end, clock_bound_ns "
+        "from rank "
         "order by id",
         [&](const Statement& row) {
             trace::Rank rank;
@@ -153,6 +154,10 @@ base::Result<void> TraceLoader::loadRanks() {
             rank.program = row.text(9);
             rank.device = row.text(10);
             rank.end = trace::parseProcessEnd(row.text(11)).value_or(trace::ProcessEnd::Unknown);
+            if (!row.isNull(12)) {
+                rank.clockBound = base::Duration{
+                    std::clamp<std::int64_t>(row.integer(12), 0, trace::kFarthestNs)};
+            }
             m_ranks.add(row.integer(0), m_builder.addRank(std::move(rank)));
         });
 }

@@ -50,12 +50,17 @@ void bindRank(const Statement& statement, const trace::Rank& rank) {
     statement.bind(9, std::string_view(rank.program));
     statement.bind(10, std::string_view(rank.device));
     statement.bind(11, trace::toString(rank.end));
+    if (rank.clockBound) {
+        statement.bind(12, rank.clockBound->ns);
+    } else {
+        statement.bindNull(12);
+    }
 }
 
 constexpr std::string_view kUpdateRank =
     "update rank set number=?1, dp=?2, pp=?3, tp=?4, ep=?5, cp=?6, host=?7, pid=?8, program=?9, "
-    "device=?10, end=?11 "
-    "where id=?12";
+    "device=?10, end=?11, clock_bound_ns=?12 "
+    "where id=?13";
 
 constexpr std::string_view kAddDiagnostic =
     "insert into diagnostic (code, severity, count, example) values (?, ?, ?, ?) "
@@ -107,9 +112,8 @@ struct Writer::State {
              "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = "
              "excluded.value"},
             {&rank,
-             "insert into rank (number, dp, pp, tp, ep, cp, host, pid, program, device, end) "
-             "values "
-             "(?,?,?,?,?,?,?,?,?,?,?)"},
+             "insert into rank (number, dp, pp, tp, ep, cp, host, pid, program, device, end, "
+             "clock_bound_ns) values (?,?,?,?,?,?,?,?,?,?,?,?)"},
             {&rankUpdate, std::string(kUpdateRank)},
             {&lane, "insert into lane (rank, kind, native_id, name) values (?, ?, ?, ?)"},
             {&laneName, "update lane set name = ? where id = ?"},
@@ -248,7 +252,7 @@ base::Result<trace::RankId> Writer::addRank(const trace::Rank& rank) {
 base::Result<void> Writer::updateRank(trace::RankId id, const trace::Rank& rank) {
     if (const auto begun = m_state->begin(); !begun) return begun;
     bindRank(*m_state->rankUpdate, rank);
-    m_state->rankUpdate->bind(12, rowId(id));
+    m_state->rankUpdate->bind(13, rowId(id));
     return m_state->keep(m_state->rankUpdate->run());
 }
 

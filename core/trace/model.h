@@ -47,6 +47,9 @@ struct Rank {
     std::string program;  // executable name
     std::string device;   // "cpu", "cuda:0"; empty where unknown
     ProcessEnd end = ProcessEnd::Unknown;
+    // How far its times may lie from the same moments on other ranks; none where all ranks were
+    // recorded on one clock, or nothing relates them.
+    std::optional<base::Duration> clockBound = {};
 };
 
 enum class LaneKind : std::uint8_t { HostThread, DeviceStream };

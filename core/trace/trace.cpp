@@ -75,6 +75,14 @@ Trace retimed(Trace trace, const std::function<base::TraceTime(RankId, base::Tra
     return Trace(columns, ranks, lanes, {}, std::move(diagnostics));
 }
 
+Trace Trace::withClockBounds(
+    const base::IdVector<RankTag, std::optional<base::Duration>>& bounds) && {
+    assert(bounds.size() == m_ranks.size());
+    for (std::size_t i = 0; i < m_ranks.size(); ++i)
+        m_ranks[RankId::at(i)].clockBound = bounds[RankId::at(i)];
+    return std::move(*this);
+}
+
 base::Interval Trace::span() const {
     base::Interval whole;
     for (std::size_t i = 0; i < eventCount(); ++i) {

@@ -96,6 +96,10 @@ class Trace {
         return std::move(*this);
     }
 
+    // The same trace, with how well each rank's clock compares with the others'.
+    [[nodiscard]] Trace withClockBounds(
+        const base::IdVector<RankTag, std::optional<base::Duration>>& bounds) &&;
+
     // First start to last end over all events; empty for a trace without events.
     [[nodiscard]] base::Interval span() const;
 

@@ -249,5 +249,18 @@ TEST(PublishedStragglers, TheReportNamesTheOverloadedStage) {
     EXPECT_NEAR(run->stragglers[1].slowdown, 1.2322559543, 1e-6);
 }
 
+// The replay that a report speaks of is the one its stragglers stand on.
+TEST(PublishedStragglers, TheReportsReplayIsThatOfItsStragglers) {
+    SKIP_WITHOUT_SHARED_TRACES();
+    const auto trace = annotate::annotate(*importers::importFile(folder() / "timeline-ST.json.gz"));
+    const auto run = analyseRun(*trace, {});
+    const auto whatIf = analyseWhatIf(*trace, {});
+    ASSERT_TRUE(run && whatIf);
+    ASSERT_TRUE(run->replay);
+    EXPECT_EQ(run->replay->predicted, whatIf->replay);
+    EXPECT_EQ(run->replay->measured, whatIf->measured);
+    EXPECT_EQ(run->replay->errorFraction, whatIf->replayError);
+}
+
 }  // namespace
 }  // namespace pleat::analysis

@@ -20,8 +20,14 @@ struct Lanes {
 Lanes addRanks(trace::TraceBuilder& builder) {
     const auto rank0 = builder.addRank(
         {0, {0, 0, 0, -1, -1}, "node-a", 4711, "pleat-train", "cpu", trace::ProcessEnd::Exited});
-    const auto rank1 = builder.addRank(
-        {1, {0, 1, 0, -1, -1}, "node-b", 4712, "pleat-train", "cuda:1", trace::ProcessEnd::Killed});
+    const auto rank1 = builder.addRank({1,
+                                        {0, 1, 0, -1, -1},
+                                        "node-b",
+                                        4712,
+                                        "pleat-train",
+                                        "cuda:1",
+                                        trace::ProcessEnd::Killed,
+                                        base::Duration{12'000}});
     builder.addRank({-1, {}, "node-a", 4700, "sh", "", trace::ProcessEnd::Unknown});
     return {builder.addLane({rank0, trace::LaneKind::HostThread, 4711, "main"}),
             builder.addLane({rank0, trace::LaneKind::DeviceStream, 7, ""}),

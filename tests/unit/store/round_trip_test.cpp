@@ -28,6 +28,7 @@ void expectSameRanksAndLanes(const Trace& a, const Trace& b) {
         EXPECT_EQ(x.coordinates, y.coordinates);
         EXPECT_EQ(x.host, y.host);
         EXPECT_EQ(x.pid, y.pid);
+        EXPECT_EQ(x.clockBound, y.clockBound);
         EXPECT_EQ(x.program, y.program);
         EXPECT_EQ(x.device, y.device);
         EXPECT_EQ(x.end, y.end);

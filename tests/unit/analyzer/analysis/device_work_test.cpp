@@ -163,11 +163,47 @@ TEST(DeviceCatalogue, SaysWhatPeopleAskOfKernelsLaunchesAndCopies) {
     EXPECT_EQ(devices->launches.shortOnes, 2);            // 10 ns and the copy
     EXPECT_EQ(devices->launches.medianDelay.ns, 30'009);  // of 10, 30 009, 39 998, 99 997
     EXPECT_EQ(devices->launches.p90Delay.ns, 99'997);
-    EXPECT_EQ(devices->launches.deepestQueue, 4);
+    ASSERT_EQ(devices->queues.size(), 1U);
+    EXPECT_EQ(devices->queues[0].deepest, 4);
     ASSERT_EQ(devices->copies.size(), 1U);
     EXPECT_EQ(devices->copies[0].bytes, 8'000);
     EXPECT_DOUBLE_EQ(*devices->copies[0].bytesPerSecond, 8e9);
     EXPECT_TRUE(devices->communicators.empty());
+}
+
+TEST(DeviceQueue, IdleTimeIsSplitByWhenTheNextWorkWasCalled) {
+    DeviceTrace trace;
+    trace.work(0, 100, 200)
+        .work(50, 250, 300)          // 50 after a call made before: between work
+        .work(310, 340, 400)         // called when the device was free: host late, 40
+        .work(320, 10'400, 10'500)   // called before and long held up: other, 10 000
+        .work(330, 10'450, 10'900);  // begins before that has ended
+    const trace::Trace built = trace.build();
+    const auto queues = deviceQueues(built, DeviceWorkKinds(built));
+    ASSERT_EQ(queues.size(), 1U);
+    const DeviceIdle& idle = queues[0].idle;
+    EXPECT_EQ(idle.betweenWork.ns, 50);
+    EXPECT_EQ(idle.hostWait.ns, 40);
+    EXPECT_EQ(idle.other.ns, 10'000);
+    EXPECT_EQ(idle.busy.ns, 100 + 50 + 60 + 500);
+    EXPECT_EQ((idle.busy + idle.betweenWork + idle.hostWait + idle.other).ns, 10'900 - 100);
+}
+
+TEST(DeviceQueue, DepthIsHowMuchIsCalledAndNotBegun) {
+    DeviceTrace trace;
+    // From 0 to 600: one waits in [100, 300), two in [300, 400), one in [400, 500).
+    trace.work(-1, 0, 350).work(100, 400, 450).work(300, 500, 600);
+    const trace::Trace built = trace.build();
+    const DeviceQueue queue = deviceQueues(built, DeviceWorkKinds(built)).at(0);
+    EXPECT_EQ(queue.deepest, 2);
+    EXPECT_DOUBLE_EQ(queue.meanDepth, (200.0 + 2 * 100 + 100) / 600);
+    EXPECT_DOUBLE_EQ(queue.emptyFraction, 200.0 / 600);
+    ASSERT_EQ(queue.depthOverTime.size(), kQueueSpans);
+    EXPECT_DOUBLE_EQ(queue.depthOverTime[9], 0);
+    EXPECT_DOUBLE_EQ(queue.depthOverTime[10], 1);
+    EXPECT_DOUBLE_EQ(queue.depthOverTime[30], 2);
+    EXPECT_DOUBLE_EQ(queue.depthOverTime[49], 1);
+    EXPECT_DOUBLE_EQ(queue.depthOverTime[50], 0);
 }
 
 TEST(DeviceCatalogue, IsNoneWithoutDeviceWork) {

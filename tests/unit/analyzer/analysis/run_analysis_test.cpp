@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <string>
 
@@ -152,6 +153,25 @@ TEST(RunAnalysis, NamesTheRankACollectiveWaitedFor) {
     ASSERT_FALSE(analysis.ranks[1].waits.empty());
     EXPECT_EQ(analysis.ranks[1].waits[0].lateRank, 3);
     EXPECT_EQ(analysis.ranks[1].waits[0].dimension, trace::Dimension::Dp);
+}
+
+// Who came last is not said where clocks may be as wrong as the waiting is long.
+TEST(RunAnalysis, NamesNobodyWhereClocksMayBeWrongByMore) {
+    SyntheticOptions options = optionsFor("1f1b", {2, 4, 1, 0});
+    options.dp = 2;
+    for (std::int32_t m = 0; m < 4; ++m) options.extra.push_back({3, m, base::Duration{4'000}});
+    const std::int64_t late_ns = analysed(options).ranks[1].waits[0].duration.ns;
+    for (const bool unsure : {false, true}) {
+        base::IdVector<trace::RankTag, std::optional<base::Duration>> bounds(4);
+        bounds[trace::RankId(1)] = base::Duration{late_ns / 3};
+        bounds[trace::RankId(3)] = base::Duration{unsure ? late_ns : late_ns / 3};
+        const auto trace = annotated(options).withClockBounds(bounds);
+        const RunAnalysis analysis = *analyseRun(trace, {});
+        ASSERT_FALSE(analysis.ranks[1].waits.empty());
+        EXPECT_EQ(analysis.ranks[1].waits[0].lateRank, unsure ? -1 : 3);
+        EXPECT_EQ(analysis.ranks[1].waiting, analysed(options).ranks[1].waiting);
+        EXPECT_EQ(analysis.diagnostics.find("late_peer_unsure") != nullptr, unsure);
+    }
 }
 
 TEST(RunAnalysis, SaysWhatIsMissingInsteadOfFailing) {
