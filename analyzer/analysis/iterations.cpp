@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <random>
+
+#include "analysis/bootstrap.h"
 
 namespace pleat::analysis {
 namespace {
-
-constexpr std::size_t kResamples = 2000;
-constexpr std::uint64_t kSeed = 0x9e37'79b9'7f4a'7c15;
 
 void findWarmUp(const std::vector<std::int64_t>& inOrder, IterationStatistics& statistics) {
     constexpr double kSlow = 1.5;
@@ -96,25 +94,6 @@ base::Result<std::vector<graph::IterationWindow>> selectIterations(
         base::ErrorCode::Usage,
         fmt::format("no iteration in {}:{} was recorded; the trace has {}:{}", range.first,
                     range.last, windows.front().iteration, windows.back().iteration)};
-}
-
-std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
-    std::span<const base::Duration> durations) {
-    if (durations.size() < 2) return std::nullopt;
-    // The generator is specified by the standard, distributions are not: the remainder keeps the
-    // figures the same with every standard library, at a bias below 1e-12.
-    std::mt19937_64 generator(kSeed);
-    std::vector<std::int64_t> means;
-    means.reserve(kResamples);
-    for (std::size_t i = 0; i < kResamples; ++i) {
-        std::int64_t sum = 0;
-        for (std::size_t k = 0; k < durations.size(); ++k)
-            sum += durations[generator() % durations.size()].ns;
-        means.push_back(sum / static_cast<std::int64_t>(durations.size()));
-    }
-    std::sort(means.begin(), means.end());
-    return std::pair<base::Duration, base::Duration>{{means[kResamples * 25 / 1000]},
-                                                     {means[kResamples * 975 / 1000 - 1]}};
 }
 
 IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> windows) {

@@ -36,11 +36,6 @@ struct IterationRange {
 [[nodiscard]] base::Result<graph::IterationWindow> chooseIteration(
     const trace::Trace& trace, std::optional<std::int32_t> iteration);
 
-// Bootstrap percentile interval (95 %) of the mean, 2000 resamples from a fixed seed; none for
-// fewer than two values. Values in ns whose sum fits.
-[[nodiscard]] std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
-    std::span<const base::Duration> durations);
-
 struct IterationStatistics {
     std::vector<std::int32_t> indices;
     base::Duration median;  // of an even number: the mean of the two in the middle
@@ -50,7 +45,7 @@ struct IterationStatistics {
     // the run was still warming up. Their mean over the median beside it.
     std::size_t warmUp = 0;
     double warmUpRatio = 0;
-    // meanInterval of their lengths.
+    // meanInterval (bootstrap.h) of their lengths.
     std::optional<std::pair<base::Duration, base::Duration>> ci95;
 };
 

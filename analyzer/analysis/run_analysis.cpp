@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/iteration_account.h"
 #include "analysis/run_totals.h"
-#include "graph/measured_graph.h"
 #include "schedule/generators.h"
 
 namespace pleat::analysis {
@@ -21,27 +21,11 @@ struct Totals {
 void addIteration(const trace::Trace& trace, const IdleExplainer& explainer,
                   const graph::IterationWindow& window, const std::vector<RankActivity>& activities,
                   Totals& totals, base::Diagnostics& diagnostics) {
-    std::vector<Partition> partitions;
-    for (const RankActivity& activity : activities) partitions.push_back(partition(activity));
-    std::vector<CauseDurations> causes;
-    const auto explainWithoutTasks = [&] {
-        for (std::size_t i = 0; i < activities.size(); ++i)
-            causes.push_back(causesWithoutTasks(explainer, activities[i], partitions[i]));
-    };
-    if (trace.annotations().tasks.empty()) {
-        explainWithoutTasks();
-    } else if (const auto graph = graph::measuredGraph(trace, window); graph) {
-        causes = attributeBubbles(trace, explainer, *graph, activities, partitions);
-        totals.path.add(trace, *graph, window);
-    } else {
-        explainWithoutTasks();
-        diagnostics.add(base::Severity::Error, "task_graph_unusable",
-                        fmt::format("iteration {}: {}; its bubble has no causes and it is not on "
-                                    "the critical path",
-                                    window.iteration, graph.error().message));
-    }
+    const IterationAccount account =
+        accountIteration(trace, explainer, window, activities, diagnostics);
+    if (account.graph) totals.path.add(trace, *account.graph, window);
     for (std::size_t i = 0; i < activities.size(); ++i)
-        totals.ranks[i].add(trace, activities[i], partitions[i], causes[i]);
+        totals.ranks[i].add(trace, activities[i], account.partitions[i], account.causes[i]);
 }
 
 std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedule) {
@@ -54,14 +38,10 @@ std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedu
     return static_cast<double>(idle) / static_cast<double>(busy + idle);
 }
 
-BubbleSummary bubbleOf(const std::vector<RankTotals>& ranks, base::Duration windows) {
+// `sums` are of all ranks, `whole` is their time.
+BubbleSummary bubbleOf(const CauseDurations& sums, double whole) {
     BubbleSummary bubble;
-    const double whole = static_cast<double>(windows.ns) * static_cast<double>(ranks.size());
     if (whole <= 0) return bubble;
-    CauseDurations sums;
-    for (const RankTotals& rank : ranks) {
-        for (std::size_t i = 0; i < kBubbleCauseCount; ++i) sums.of[i] += rank.causes.of[i];
-    }
     for (std::size_t i = 0; i < kBubbleCauseCount; ++i)
         bubble.byCause[i] = static_cast<double>(sums.of[i].ns) / whole;
     bubble.fraction = static_cast<double>(sums.total().ns) / whole;
@@ -154,19 +134,17 @@ void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
             std::span<const graph::IterationWindow> windows, std::span<const trace::RankId> ranks,
             const Totals& totals) {
     const auto count = static_cast<std::int64_t>(windows.size());
-    std::map<TransferKey, OverlapFigures> transfers;
-    std::map<std::int32_t, OverlapFigures> gradientSync;
+    RankTotals all;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-        const RankTotals& rank = totals.ranks[i];
-        analysis.ranks.push_back(rank.mean(trace.ranks()[ranks[i]], count));
-        for (const auto& [key, figures] : rank.transfers) transfers[key] += figures;
-        for (const auto& [chunk, figures] : rank.gradientSync) gradientSync[chunk] += figures;
+        analysis.ranks.push_back(totals.ranks[i].mean(trace.ranks()[ranks[i]], count));
+        all += totals.ranks[i];
     }
-    analysis.transfers = meanRows(transfers, count);
-    analysis.gradientSync = meanRows(gradientSync, count);
+    analysis.transfers = meanRows(all.transfers, count);
+    analysis.gradientSync = meanRows(all.gradientSync, count);
     base::Duration whole;
     for (const graph::IterationWindow& window : windows) whole += window.window.length();
-    analysis.bubble = bubbleOf(totals.ranks, whole);
+    analysis.bubble =
+        bubbleOf(all.causes, static_cast<double>(whole.ns) * static_cast<double>(ranks.size()));
     if (totals.path.iterations > 0) {
         analysis.criticalPath = totals.path.meanPath();
         analysis.replay = totals.path.meanReplay();

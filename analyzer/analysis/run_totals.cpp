@@ -53,6 +53,19 @@ void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
         gradientSync[row.chunk] += row.figures;
 }
 
+RankTotals& RankTotals::operator+=(const RankTotals& other) {
+    compute += other.compute;
+    hidden += other.hidden;
+    moving += other.moving;
+    waiting += other.waiting;
+    copy += other.copy;
+    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) causes.of[i] += other.causes.of[i];
+    for (const auto& [key, wait] : other.waits) waits[key] += wait;
+    for (const auto& [key, figures] : other.transfers) transfers[key] += figures;
+    for (const auto& [chunk, figures] : other.gradientSync) gradientSync[chunk] += figures;
+    return *this;
+}
+
 RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) const {
     std::vector<std::int64_t> sums{compute.ns, moving.ns, waiting.ns, copy.ns};
     for (const base::Duration cause : causes.of) sums.push_back(cause.ns);

@@ -1,5 +1,5 @@
 // Sums over the iterations of a run, and their means. The step between one iteration's figures and
-// RunAnalysis; used by run_analysis.cpp only, apart so that each file has one task.
+// RunAnalysis, or the samples of a comparison; apart so that each file has one task.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ struct RankTotals {
 
     void add(const trace::Trace& trace, const RankActivity& activity, const Partition& parts,
              const CauseDurations& bubble);
+    RankTotals& operator+=(const RankTotals& other);
     // Means over `iterations`, parts summing to the whole.
     [[nodiscard]] RankSummary mean(const trace::Rank& rank, std::int64_t iterations) const;
 };

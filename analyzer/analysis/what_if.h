@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/bootstrap.h"
 #include "analysis/iterations.h"
 #include "analysis/suspects.h"
 #include "base/diagnostics.h"

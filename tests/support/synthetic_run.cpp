@@ -145,11 +145,13 @@ class Run {
                timeOf(m_options.extra, rank, action);
     }
 
-    static Duration timeOf(const std::vector<ExtraDelay>& delays, std::int32_t rank,
-                           const Action& action) {
+    Duration timeOf(const std::vector<ExtraDelay>& delays, std::int32_t rank,
+                    const Action& action) const {
         Duration time;
         for (const ExtraDelay& delay : delays) {
-            if (delay.rank == rank && delay.microbatch == action.microbatch) time += delay.time;
+            const bool now = delay.iteration < 0 || delay.iteration == m_iteration;
+            if (now && delay.rank == rank && delay.microbatch == action.microbatch)
+                time += delay.time;
         }
         return time;
     }

@@ -24,6 +24,7 @@ struct ExtraDelay {
     std::int32_t rank = 0;  // global number
     std::int32_t microbatch = 0;
     base::Duration time;
+    std::int32_t iteration = -1;  // -1: in all
 };
 
 // Added to every message from one rank to another.
