@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace pleat::report {
@@ -261,6 +262,41 @@ Json toJson(const analysis::WhatIfOptions& asked) {
     return {{"ideal", asked.ideal}, {"scale", std::move(scaled)}, {"keep", asked.keep}};
 }
 
+Json toJson(const analysis::RunSummary& run) {
+    return {{"iterations", toJson(run.iterations)},
+            {"schedule", toJson(run.schedule)},
+            {"ranks", run.ranks},
+            {"diagnostics", toJson(run.diagnostics)}};
+}
+
+Json toJson(const analysis::MeanPart& part) {
+    return {{"base_ns", part.base.ns},
+            {"new_ns", part.other.ns},
+            {"difference_ns", part.difference().ns}};
+}
+
+// Keys of times end in _ns, and they are integers.
+Json toJson(const analysis::ComparedSeries& row) {
+    const bool isTime = row.unit == analysis::Unit::Nanoseconds;
+    const std::string suffix = isTime ? "_ns" : "";
+    const auto number = [&](double value) {
+        return isTime ? Json(std::llround(value)) : Json(value);
+    };
+    const auto figure = [&](const std::optional<double>& value) {
+        return value ? number(*value) : Json(nullptr);
+    };
+    Json json{{"level", toString(row.key.level)}, {"subject", row.key.subject},
+              {"quantity", row.key.quantity},     {"verdict", toString(row.verdict)},
+              {"base_count", row.baseCount},      {"new_count", row.otherCount}};
+    json["base" + suffix] = figure(row.base);
+    json["new" + suffix] = figure(row.other);
+    json["difference" + suffix] = figure(row.difference);
+    json["ci95" + suffix] =
+        row.ci95 ? Json::array({number(row.ci95->first), number(row.ci95->second)}) : Json(nullptr);
+    json["ratio"] = orNull(row.ratio);
+    return json;
+}
+
 }  // namespace
 
 std::string renderJson(const analysis::RunAnalysis& analysis) {
@@ -369,6 +405,27 @@ std::string renderJson(const analysis::WhatIf& answer) {
                                       {"predicted_ns", iteration.predicted.ns}});
     }
     json["diagnostics"] = toJson(answer.diagnostics);
+    return dump(json);
+}
+
+std::string renderJson(const analysis::Comparison& comparison) {
+    using analysis::Verdict;
+    Json json{{"schema", "pleat-diff/1"}, {"verdict", toString(comparison.iteration.verdict)}};
+    json["base"] = toJson(comparison.base);
+    json["new"] = toJson(comparison.other);
+    json["mean"] = toJson(comparison.mean);
+    json["mean"]["parts"] = Json::array();
+    for (const analysis::MeanPart& part : comparison.parts) {
+        Json entry{{"part", part.ofBubble ? "bubble." + part.name : part.name}};
+        entry.update(toJson(part));
+        json["mean"]["parts"].push_back(std::move(entry));
+    }
+    json["counts"] = {{"compared", comparison.inBoth()}, {"by_chance", comparison.byChance()}};
+    for (std::size_t i = 0; i < analysis::kVerdictCount; ++i)
+        json["counts"][std::string(toString(static_cast<Verdict>(i)))] = comparison.count[i];
+    json["rows"] = Json::array();
+    for (const analysis::ComparedSeries& row : comparison.rows) json["rows"].push_back(toJson(row));
+    json["diagnostics"] = toJson(comparison.diagnostics);
     return dump(json);
 }
 

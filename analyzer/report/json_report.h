@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "analysis/compare.h"
 #include "analysis/path_analysis.h"
 #include "analysis/rank_path.h"
 #include "analysis/run_analysis.h"
@@ -19,5 +20,6 @@ namespace pleat::report {
 [[nodiscard]] std::string renderJson(const analysis::RankPath& path);  // pleat-rank-path/1
 [[nodiscard]] std::string renderJson(const analysis::RunInfo& info);   // pleat-info/1
 [[nodiscard]] std::string renderJson(const analysis::WhatIf& answer);  // pleat-whatif/1
+[[nodiscard]] std::string renderJson(const analysis::Comparison& comparison);  // pleat-diff/1
 
 }  // namespace pleat::report

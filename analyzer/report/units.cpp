@@ -52,15 +52,16 @@ std::string wrapped(std::string_view prefix, std::string_view text) {
     return result.append(text).append("\n");
 }
 
-std::string renderDiagnostics(const base::Diagnostics& diagnostics) {
+std::string renderDiagnostics(const base::Diagnostics& diagnostics, std::string_view of) {
     if (diagnostics.empty()) return {};
     std::vector<base::Diagnostic> entries(diagnostics.entries().begin(),
                                           diagnostics.entries().end());
     std::stable_sort(entries.begin(), entries.end(),
                      [](const auto& a, const auto& b) { return a.severity > b.severity; });
-    std::string text =
-        "\nNotes on the data (error: figures may be wrong; loss: something is missing; info: "
-        "repaired or guessed)\n";
+    std::string text = fmt::format(
+        "\nNotes on {} (error: figures may be wrong; loss: something missing; info: repaired or "
+        "guessed)\n",
+        of);
     for (const base::Diagnostic& entry : entries) {
         const std::string_view word = entry.severity == base::Severity::Error      ? "error"
                                       : entry.severity == base::Severity::DataLoss ? "loss"

@@ -29,7 +29,9 @@ inline constexpr std::size_t kTextWidth = 100;
 // further lines are indented to the prefix's length. Ends with a newline.
 [[nodiscard]] std::string wrapped(std::string_view prefix, std::string_view text);
 
-// A "Notes" section with one entry per diagnostic, worst first; empty without any.
-[[nodiscard]] std::string renderDiagnostics(const base::Diagnostics& diagnostics);
+// A "Notes" section with one entry per diagnostic, worst first; empty without any. `of` says what
+// the notes are on where a report has several.
+[[nodiscard]] std::string renderDiagnostics(const base::Diagnostics& diagnostics,
+                                            std::string_view of = "the data");
 
 }  // namespace pleat::report

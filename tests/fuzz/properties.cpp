@@ -8,11 +8,14 @@
 #include <numeric>
 #include <tuple>
 
+#include "analysis/compare.h"
 #include "analysis/path_analysis.h"
 #include "analysis/run_analysis.h"
 #include "analysis/run_info.h"
+#include "analysis/run_series.h"
 #include "annotate/annotate.h"
 #include "report/chrome_trace.h"
+#include "report/diff_report.h"
 #include "report/event_csv.h"
 #include "report/info_report.h"
 #include "report/json_report.h"
@@ -152,6 +155,18 @@ void checkPath(const analysis::PathAnalysis& path) {
         require(task.slack >= Duration{}, "no slack is negative");
 }
 
+void checkComparison(const analysis::RunSeries& run) {
+    const analysis::Comparison same = analysis::compareRuns(run, run);
+    require(same.of(analysis::Verdict::Same) == same.rows.size(), "a run is as fast as itself");
+    require(same.mean.base == run.iterations.mean, "the mean iteration is that of the report");
+    Duration sum;
+    for (const analysis::MeanPart& part : same.parts) sum += part.base;
+    require(sum == same.mean.base, "parts sum to the mean iteration");
+    (void)report::renderText(same);
+    (void)report::renderMarkdown(same);
+    checkJson(report::renderJson(same), "the comparison");
+}
+
 void exportTrace(const trace::Trace& trace) {
     std::string text;
     const report::TextSink sink = [&](std::string_view piece) {
@@ -210,6 +225,11 @@ void useTrace(const trace::Trace& annotated, bool stored) {
         checkJson(report::renderJson(*path), "the critical path");
     } else {
         checkError(path.error());
+    }
+    if (const auto series = analysis::seriesOf(annotated, {})) {
+        checkComparison(*series);
+    } else {
+        checkError(series.error());
     }
     exportTrace(annotated);
     if (stored) storeAndLoad(annotated);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "report_runs.h"
@@ -89,6 +90,43 @@ TEST(JsonReport, OfAPredictionFitsItsSchema) {
     EXPECT_LT(report["predicted_ns"], report["replay_ns"]);
     // How well the replay fits stands before what it predicts.
     EXPECT_LT(text.find("replay_error_fraction"), text.find("predicted_ns"));
+}
+
+TEST(JsonReport, OfAComparisonFitsItsSchemaAndSums) {
+    const testing::BeforeAndAfter runs = testing::changedRun();
+    const std::string text = renderJson(analysis::compareRuns(runs.before, runs.after));
+    expectValid(text);
+    const json report = json::parse(text);
+    EXPECT_EQ(report["verdict"], "faster");
+    EXPECT_EQ(report["rows"][0]["level"], "iteration");
+    EXPECT_EQ(report["rows"][0]["new_count"], 6);
+    EXPECT_TRUE(report["rows"][0]["ci95_ns"].is_array());
+    std::int64_t sum = 0;
+    for (const json& part : report["mean"]["parts"])
+        sum += part["difference_ns"].get<std::int64_t>();
+    EXPECT_EQ(report["mean"]["difference_ns"], sum);
+    EXPECT_EQ(report["counts"]["compared"].get<std::size_t>() +
+                  report["counts"]["only_in_base"].get<std::size_t>() +
+                  report["counts"]["only_in_new"].get<std::size_t>(),
+              report["rows"].size());
+    const auto overlap = std::find_if(report["rows"].begin(), report["rows"].end(),
+                                      [](const json& row) { return row["quantity"] == "overlap"; });
+    ASSERT_NE(overlap, report["rows"].end());
+    EXPECT_TRUE((*overlap).contains("base")) << "a fraction has no unit in its key";
+}
+
+// One iteration against several, one rank against four.
+TEST(JsonReport, OfRunsThatHardlyCompareFitsItsSchema) {
+    testing::SyntheticOptions small;
+    small.schedule = *schedule::makeSchedule("1f1b", {1, 2, 1, 0});
+    small.forward = small.backward = {{1'000}};
+    const auto series = analysis::seriesOf(testing::tracedRun(small), {});
+    ASSERT_TRUE(series);
+    const std::string text =
+        renderJson(analysis::compareRuns(testing::changedRun().before, *series));
+    expectValid(text);
+    EXPECT_EQ(json::parse(text)["verdict"], "cannot_tell");
+    EXPECT_EQ(json::parse(text)["rows"][0]["ci95_ns"], nullptr);
 }
 
 TEST(JsonReport, ReplacesBytesThatAreNotText) {

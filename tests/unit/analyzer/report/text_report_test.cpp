@@ -1,13 +1,9 @@
-// Reports as a person reads them, compared with the files under tests/golden. After an intended
-// change: PLEAT_UPDATE_GOLDEN=1 build/release/bin/report_test, and read the difference.
+// Reports as a person reads them: whole ones against tests/golden.
 #include "report/text_report.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
+#include "golden_text.h"
 #include "report/info_report.h"
 #include "report/path_report.h"
 #include "report/units.h"
@@ -18,23 +14,7 @@
 namespace pleat::report {
 namespace {
 
-// Characters, for a line may hold letters of several bytes.
-std::size_t charactersOf(const std::string& line) {
-    std::size_t characters = 0;
-    for (const char c : line) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    return characters;
-}
-
-void expectGolden(const std::string& name, const std::string& text) {
-    const std::string path = PLEAT_SOURCE_DIR "/tests/golden/" + name;
-    if (std::getenv("PLEAT_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-    std::ostringstream golden;
-    golden << std::ifstream(path).rdbuf();
-    EXPECT_EQ(text, golden.str()) << path;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-        EXPECT_LE(charactersOf(line), kTextWidth) << line;
-}
+using testing::expectGolden;
 
 TEST(TextReport, OfAFoldedRun) {
     expectGolden("report_folded.txt", renderText(*analysis::analyseRun(testing::foldedRun(), {})));
