@@ -16,15 +16,18 @@ bool readNumber(std::string_view text, std::int32_t& number) {
 }  // namespace
 
 void addIterationOption(CLI::App& command, std::vector<std::string>& iterations) {
-    command
-        .add_option("--iterations", iterations,
-                    "Only iterations A:B, both included, or one; several with commas: 0:30,33:44")
-        ->allow_extra_args(false)
-        ->delimiter(',');
+    addIterationOption(
+        command, iterations, "--iterations",
+        "Only iterations A:B, both included, or one; several with commas: 0:30,33:44");
+}
+
+void addIterationOption(CLI::App& command, std::vector<std::string>& iterations,
+                        const std::string& option, const std::string& words) {
+    command.add_option(option, iterations, words)->allow_extra_args(false)->delimiter(',');
 }
 
 base::Result<std::vector<analysis::IterationRange>> iterationRanges(
-    const std::vector<std::string>& iterations) {
+    const std::vector<std::string>& iterations, std::string_view option) {
     std::vector<analysis::IterationRange> ranges;
     for (const std::string& given : iterations) {
         const std::string_view whole = given;
@@ -35,9 +38,9 @@ base::Result<std::vector<analysis::IterationRange>> iterationRanges(
             range.first > range.last) {
             return base::Error{
                 base::ErrorCode::Usage,
-                fmt::format("--iterations {}: expected A:B with A <= B, both included, "
-                            "e.g. 2:11, or one number",
-                            given)};
+                fmt::format("{} {}: expected A:B with A <= B, both included, e.g. 2:11, or one "
+                            "number",
+                            option, given)};
         }
         ranges.push_back(range);
     }

@@ -12,6 +12,7 @@
 #include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/command_critical_path.h"
+#include "cli/command_diff.h"
 #include "cli/command_export.h"
 #include "cli/command_import.h"
 #include "cli/command_info.h"
@@ -109,6 +110,7 @@ int main(int argumentCount, char** arguments) {
     cli::addReportCommand(app, exitStatus);
     cli::addCriticalPathCommand(app, exitStatus);
     cli::addWhatIfCommand(app, exitStatus);
+    cli::addDiffCommand(app, exitStatus);
     cli::addExportCommand(app, exitStatus);
     cli::addScheduleCommand(app, exitStatus);
     cli::addSqlCommand(app, exitStatus);

@@ -171,6 +171,7 @@ TEST(CommandLine, EveryHelpShowsAnExample) {
                                                     {"report"},
                                                     {"critical-path"},
                                                     {"whatif"},
+                                                    {"diff"},
                                                     {"export"},
                                                     {"sql"},
                                                     {"schedule"},
