@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/say.h"
+#include "base/text_file.h"
 #include "cli/exit_status.h"
 #include "cli/text_file.h"
 #include "graph/simulate.h"
@@ -32,7 +33,7 @@ struct Arguments {
 // The schedule of --file or --schedule; what the file's reader had to guess goes to stderr.
 base::Result<schedule::Schedule> chosen(const Arguments& arguments) {
     if (arguments.file.empty()) return schedule::makeSchedule(arguments.name, arguments.generator);
-    const base::Result<std::string> text = readTextFile(arguments.file);
+    const base::Result<std::string> text = base::readTextFile(arguments.file);
     if (!text) return text.error();
     base::Result<schedule::CsvSchedule> read = schedule::readCsv(*text, arguments.file);
     if (!read) return read.error();

@@ -1,46 +1,8 @@
 #include "cli/text_file.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include "cli/output_file.h"
 
 namespace pleat::cli {
-namespace {
-
-constexpr std::size_t kMostTextBytes = 64 << 20;
-
-}  // namespace
-
-base::Result<std::string> readTextFile(const std::string& file) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file, ignored)) {
-        return base::Error{base::ErrorCode::Io,
-                           fmt::format("{}: is a directory, not a file", file)};
-    }
-    if (std::filesystem::is_fifo(file, ignored) || std::filesystem::is_socket(file, ignored)) {
-        return base::Error{base::ErrorCode::Io,
-                           fmt::format("{}: is a pipe, not a file that can be read twice", file)};
-    }
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        return base::Error{base::ErrorCode::Io,
-                           fmt::format("{}: cannot be read: {}", file, std::strerror(errno))};
-    }
-    std::string text(kMostTextBytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kMostTextBytes) {
-        return base::Error{base::ErrorCode::Input,
-                           fmt::format("{}: is larger than {} MiB, which no such file is", file,
-                                       kMostTextBytes >> 20)};
-    }
-    return text;
-}
 
 base::Result<void> writeText(std::string_view text, const std::string& file) {
     base::Result<OutputFile> output = OutputFile::open(file);

@@ -1,5 +1,4 @@
-// How every command opens TRACE: a recording of ours, or files of other tools (analyzer/importers);
-// annotated where that was not done before.
+// The options with which every command is told its TRACE; opening it is analyzer/opening's.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,7 @@
 #include "analysis/bubbles.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/ideal_replay.h"
 
@@ -91,19 +92,27 @@ RankActivity replayedActivity(const graph::TaskGraph& graph, const graph::Times&
 
 // Idle time by the work it precedes: gap i lies between the starts of work i-1 and i, the last one
 // between the last start and the window's end. `idle` is disjoint from the work itself.
-std::vector<base::Duration> idleByGap(const base::IntervalSet& idle,
-                                      const std::vector<base::TraceTime>& starts) {
-    std::vector<base::Duration> gaps(starts.size() + 1);
+// Calls `use(gap, piece)` for each of its pieces.
+template <class Use>
+void forEachIdle(const base::IntervalSet& idle, const std::vector<base::TraceTime>& starts,
+                 Use use) {
     std::size_t gap = 0;
     for (base::Interval piece : idle.intervals()) {
         while (!piece.empty()) {
             while (gap < starts.size() && starts[gap] <= piece.begin) ++gap;
             const base::TraceTime end =
                 gap < starts.size() ? std::min(piece.end, starts[gap]) : piece.end;
-            gaps[gap] += end - piece.begin;
+            use(gap, base::Interval{piece.begin, end});
             piece.begin = end;
         }
     }
+}
+
+std::vector<base::Duration> idleByGap(const base::IntervalSet& idle,
+                                      const std::vector<base::TraceTime>& starts) {
+    std::vector<base::Duration> gaps(starts.size() + 1);
+    forEachIdle(idle, starts,
+                [&](std::size_t gap, base::Interval piece) { gaps[gap] += piece.length(); });
     return gaps;
 }
 
@@ -135,17 +144,20 @@ BubbleCause causeOf(ReplayLevel level, bool beforeBackward) {
 
 // What the levels so far have explained of a rank's gaps.
 struct Explained {
+    base::IntervalSet data;  // idle time within the rank's own data loading
+    base::IntervalSet idle;  // all other; in gaps between `starts`, those of the rank's work
+    std::vector<base::TraceTime> starts;
     std::vector<base::Duration> measured;
     std::vector<base::Duration> explained;
     std::vector<base::Duration> hostLate, untraced;  // parts of `measured`
-    CauseDurations causes;
+    std::vector<CauseDurations> causes;
 
     void raise(ReplayLevel level, const std::vector<base::Duration>& replayed,
                std::size_t firstBackward) {
         for (std::size_t gap = 0; gap < measured.size(); ++gap) {
             const base::Duration reached = std::min(measured[gap], replayed[gap]);
             if (reached <= explained[gap]) continue;
-            causes[causeOf(level, gap <= firstBackward)] += reached - explained[gap];
+            causes[gap][causeOf(level, gap <= firstBackward)] += reached - explained[gap];
             explained[gap] = reached;
         }
     }
@@ -155,29 +167,80 @@ struct Explained {
             base::Duration rest = measured[gap] - explained[gap];
             const auto take = [&](BubbleCause cause, base::Duration most) {
                 const base::Duration taken = std::min(rest, most);
-                causes[cause] += taken;
+                causes[gap][cause] += taken;
                 rest -= taken;
             };
             take(BubbleCause::HostLate, hostLate[gap]);
             take(BubbleCause::UntracedWork, untraced[gap]);
-            causes[BubbleCause::Unknown] += rest;
+            causes[gap][BubbleCause::Unknown] += rest;
         }
+    }
+
+    [[nodiscard]] CauseDurations sum() const {
+        CauseDurations all;
+        for (const CauseDurations& gap : causes) all += gap;
+        all[BubbleCause::DataLoading] += data.total();
+        return all;
+    }
+
+    [[nodiscard]] std::vector<IdleGap> gaps() const {
+        std::vector<IdleGap> all(causes.size());
+        forEachIdle(idle, starts, [&](std::size_t gap, base::Interval piece) {
+            all[gap].pieces.push_back(piece);
+        });
+        for (std::size_t gap = 0; gap < all.size(); ++gap) all[gap].causes = causes[gap];
+        std::erase_if(all, [](const IdleGap& gap) { return gap.pieces.empty(); });
+        for (const base::Interval piece : data.intervals()) {
+            all.push_back({{piece}, {}});
+            all.back().causes[BubbleCause::DataLoading] = piece.length();
+        }
+        std::sort(all.begin(), all.end(), [](const IdleGap& a, const IdleGap& b) {
+            return a.pieces.front().begin < b.pieces.front().begin;
+        });
+        return all;
     }
 };
 
-// `starts` are those of the rank's work.
-Explained startOf(const IdleExplainer& explainer, const std::vector<base::TraceTime>& starts,
+Explained startOf(const IdleExplainer& explainer, std::vector<base::TraceTime> starts,
                   const RankActivity& activity, const Partition& parts) {
-    const base::IntervalSet data = parts.bubble & base::IntervalSet(activity.data);
-    const base::IntervalSet idle = parts.bubble - data;
-    const IdleReasons reasons = explainer.of(activity.rank, idle);
     Explained result;
-    result.measured = idleByGap(idle, starts);
-    result.hostLate = idleByGap(reasons.hostLate, starts);
-    result.untraced = idleByGap(reasons.untraced, starts);
+    result.data = parts.bubble & base::IntervalSet(activity.data);
+    result.idle = parts.bubble - result.data;
+    result.starts = std::move(starts);
+    const IdleReasons reasons = explainer.of(activity.rank, result.idle);
+    result.measured = idleByGap(result.idle, result.starts);
+    result.hostLate = idleByGap(reasons.hostLate, result.starts);
+    result.untraced = idleByGap(reasons.untraced, result.starts);
     result.explained.resize(result.measured.size());
-    result.causes[BubbleCause::DataLoading] = data.total();
+    result.causes.resize(result.measured.size());
     return result;
+}
+
+// One entry per activity.
+std::vector<Explained> explain(const trace::Trace& trace, const IdleExplainer& explainer,
+                               const graph::TaskGraph& graph,
+                               std::span<const RankActivity> activities,
+                               std::span<const Partition> partitions) {
+    std::vector<Explained> ranks;
+    if (activities.empty()) return ranks;
+    const base::TraceTime origin = activities.front().window.begin;
+    const std::vector<RankNodes> nodes = nodesByRank(trace, graph, activities);
+    for (std::size_t i = 0; i < activities.size(); ++i) {
+        std::vector<base::TraceTime> starts;
+        for (const NodeId id : nodes[i].work) starts.push_back(graph.nodes()[id].measured.begin);
+        ranks.push_back(startOf(explainer, std::move(starts), activities[i], partitions[i]));
+    }
+    for (std::size_t l = 0; l < kReplayLevelCount; ++l) {
+        const auto level = static_cast<ReplayLevel>(l);
+        const graph::Times times =
+            replayWithoutDelays(graph, durationsAt(level, trace, graph), origin);
+        for (std::size_t i = 0; i < ranks.size(); ++i) {
+            ranks[i].raise(level, replayedGaps(graph, times, nodes[i], origin),
+                           nodes[i].firstBackward);
+        }
+    }
+    for (Explained& rank : ranks) rank.finish();
+    return ranks;
 }
 
 }  // namespace
@@ -214,42 +277,45 @@ base::Duration CauseDurations::total() const {
     return sum;
 }
 
+CauseDurations& CauseDurations::operator+=(const CauseDurations& other) {
+    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) of[i] += other.of[i];
+    return *this;
+}
+
 std::vector<CauseDurations> attributeBubbles(const trace::Trace& trace,
                                              const IdleExplainer& explainer,
                                              const graph::TaskGraph& graph,
                                              std::span<const RankActivity> activities,
                                              std::span<const Partition> partitions) {
     std::vector<CauseDurations> causes;
-    if (activities.empty()) return causes;
-    const base::TraceTime origin = activities.front().window.begin;
-    const std::vector<RankNodes> nodes = nodesByRank(trace, graph, activities);
-    std::vector<Explained> ranks;
-    for (std::size_t i = 0; i < activities.size(); ++i) {
-        std::vector<base::TraceTime> starts;
-        for (const NodeId id : nodes[i].work) starts.push_back(graph.nodes()[id].measured.begin);
-        ranks.push_back(startOf(explainer, starts, activities[i], partitions[i]));
-    }
-    for (std::size_t l = 0; l < kReplayLevelCount; ++l) {
-        const auto level = static_cast<ReplayLevel>(l);
-        const graph::Times times =
-            replayWithoutDelays(graph, durationsAt(level, trace, graph), origin);
-        for (std::size_t i = 0; i < ranks.size(); ++i) {
-            ranks[i].raise(level, replayedGaps(graph, times, nodes[i], origin),
-                           nodes[i].firstBackward);
-        }
-    }
-    for (Explained& rank : ranks) {
-        rank.finish();
-        causes.push_back(rank.causes);
-    }
+    for (const Explained& rank : explain(trace, explainer, graph, activities, partitions))
+        causes.push_back(rank.sum());
     return causes;
+}
+
+std::vector<std::vector<IdleGap>> locateBubbles(const trace::Trace& trace,
+                                                const IdleExplainer& explainer,
+                                                const graph::TaskGraph& graph,
+                                                std::span<const RankActivity> activities,
+                                                std::span<const Partition> partitions) {
+    std::vector<std::vector<IdleGap>> gaps;
+    for (const Explained& rank : explain(trace, explainer, graph, activities, partitions))
+        gaps.push_back(rank.gaps());
+    return gaps;
+}
+
+std::vector<IdleGap> locateWithoutTasks(const IdleExplainer& explainer,
+                                        const RankActivity& activity, const Partition& partition) {
+    Explained all = startOf(explainer, {}, activity, partition);
+    all.finish();
+    return all.gaps();
 }
 
 CauseDurations causesWithoutTasks(const IdleExplainer& explainer, const RankActivity& activity,
                                   const Partition& partition) {
     Explained all = startOf(explainer, {}, activity, partition);
     all.finish();
-    return all.causes;
+    return all.sum();
 }
 
 }  // namespace pleat::analysis

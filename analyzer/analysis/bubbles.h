@@ -47,7 +47,22 @@ struct CauseDurations {
         return of[static_cast<std::size_t>(cause)];
     }
     [[nodiscard]] base::Duration total() const;
+    CauseDurations& operator+=(const CauseDurations& other);
 };
+
+// Idle time of a rank between the starts of two pieces of its work, one after the other, or within
+// one stretch of its data loading. Which piece has which cause is not known: causes are of them
+// all.
+struct IdleGap {
+    std::vector<base::Interval> pieces;  // ascending, disjoint; never none, none empty
+    CauseDurations causes;               // sum to the pieces' lengths
+};
+
+// One entry per activity, ascending by begin: where each rank's bubble lies. All pieces of an entry
+// are its partition's bubble. Arguments and cost as of attributeBubbles, which gives their sums.
+[[nodiscard]] std::vector<std::vector<IdleGap>> locateBubbles(
+    const trace::Trace& trace, const IdleExplainer& explainer, const graph::TaskGraph& graph,
+    std::span<const RankActivity> activities, std::span<const Partition> partitions);
 
 // One entry per activity; each sums to its partition's bubble exactly, with no negative part.
 // `graph` is the measured graph of the window; `partitions[i]` belongs to `activities[i]`.
@@ -60,6 +75,9 @@ struct CauseDurations {
 
 // What can be said without tasks, or where no task graph could be made: data loading, and what the
 // device's recording says.
+[[nodiscard]] std::vector<IdleGap> locateWithoutTasks(const IdleExplainer& explainer,
+                                                      const RankActivity& activity,
+                                                      const Partition& partition);
 [[nodiscard]] CauseDurations causesWithoutTasks(const IdleExplainer& explainer,
                                                 const RankActivity& activity,
                                                 const Partition& partition);

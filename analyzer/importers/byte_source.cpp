@@ -30,6 +30,7 @@ class PlainSource : public ByteSource {
         const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), m_file.get());
         if (count < buffer.size() && std::ferror(m_file.get()) != 0)
             m_damage = fmt::format("cannot be read further: {}", std::strerror(errno));
+        m_fileBytesRead += count;
         return count;
     }
 
@@ -48,6 +49,7 @@ class PackedSource : public ByteSource {
             if (m_begin == m_end) {
                 m_begin = 0;
                 m_end = std::fread(m_packed.data(), 1, m_packed.size(), m_file.get());
+                m_fileBytesRead += m_end;
             }
             filled += unpack(buffer.subspan(filled));
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -24,9 +25,12 @@ class ByteSource {
     // then says so.
     [[nodiscard]] virtual std::size_t read(std::span<char> buffer) = 0;
     [[nodiscard]] const std::string& damage() const { return m_damage; }
+    // Bytes of the file itself, packed as they are, that were read so far.
+    [[nodiscard]] std::uint64_t fileBytesRead() const { return m_fileBytesRead; }
 
   protected:
     std::string m_damage;
+    std::uint64_t m_fileBytesRead = 0;
 };
 
 }  // namespace pleat::importers

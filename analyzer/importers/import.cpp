@@ -69,6 +69,27 @@ std::uintmax_t sizeOf(const fs::path& file) {
     return unknown ? 0 : size;
 }
 
+// A source that tells how much more of its file was read, and ends early where nobody waits for it.
+class WatchedSource : public ByteSource {
+  public:
+    using GoOn = std::function<bool(std::uint64_t bytesMore)>;
+
+    WatchedSource(std::unique_ptr<ByteSource> source, GoOn goOn)
+        : m_source(std::move(source)), m_goOn(std::move(goOn)) {}
+
+    std::size_t read(std::span<char> buffer) override {
+        const std::uint64_t before = std::exchange(m_fileBytesRead, m_source->fileBytesRead());
+        if (!m_goOn(m_fileBytesRead - before)) return 0;
+        const std::size_t count = m_source->read(buffer);
+        m_damage = m_source->damage();
+        return count;
+    }
+
+  private:
+    std::unique_ptr<ByteSource> m_source;
+    GoOn m_goOn;
+};
+
 class Importer {
   public:
     explicit Importer(const ImportOptions& options)
@@ -77,8 +98,7 @@ class Importer {
                                       : std::clamp(std::thread::hardware_concurrency(), 1U, 8U)) {}
 
     base::Result<void> add(std::span<const fs::path> files) {
-        std::uintmax_t inAll = 0;
-        for (const fs::path& file : files) inAll += sizeOf(file);
+        for (const fs::path& file : files) m_bytes += sizeOf(file);
         std::optional<base::Result<Events>> next;
         for (std::size_t i = 0; i < files.size(); ++i) {
             const base::Result<Events> file = next ? std::move(*next) : open(files[i]);
@@ -91,7 +111,7 @@ class Importer {
             };
             if (const auto added = add(files[i], *file, files.size() == 1, openNext); !added)
                 return added;
-            if (i == 0 && files.size() > 1) reserve(sizeOf(files[i]), inAll);
+            if (i == 0 && files.size() > 1) reserve(sizeOf(files[i]), m_bytes);
         }
         return {};
     }
@@ -109,7 +129,20 @@ class Importer {
         auto source = ByteSource::open(file);  // refuses what is no regular file
         if (!source) return source.error();
         if (isSqlite(file)) return Events();
-        return std::make_unique<EventStream>(std::move(*source), m_pool);
+        auto watched = std::make_unique<WatchedSource>(
+            std::move(*source), [this](std::uint64_t bytesMore) { return goOn(bytesMore); });
+        return std::make_unique<EventStream>(std::move(watched), m_pool);
+    }
+
+    bool goOn(std::uint64_t bytesMore) {
+        m_bytesRead += bytesMore;
+        m_cancelled =
+            m_cancelled || (m_options.progress && !m_options.progress(m_bytesRead, m_bytes));
+        return !m_cancelled;
+    }
+
+    static base::Error cancelled(const fs::path& file) {
+        return {base::ErrorCode::Cancelled, file.string() + ": reading was ended"};
     }
 
     base::Result<void> add(const fs::path& file, const Events& events, bool alone,
@@ -145,6 +178,7 @@ class Importer {
     base::Result<void> addEvents(const fs::path& file, EventStream& events,
                                  const std::function<void()>& allRead) {
         const auto read = importChrome(events, m_builder, allRead);
+        if (m_cancelled) return cancelled(file);
         if (!read) {
             const std::string& packed = events.damage();
             return refuse(file, packed.empty()
@@ -165,7 +199,9 @@ class Importer {
                           "is an SQLite database, but neither a recording of Pleat's nor an export "
                           "of Nsight Systems");
         }
-        return importNsight(file, m_builder);
+        auto read = importNsight(file, m_builder, [this] { return goOn(0); });
+        if (read) m_bytesRead += sizeOf(file);
+        return read;
     }
 
     // Processes that do not say their rank are numbered by their devices, where those differ.
@@ -250,6 +286,8 @@ class Importer {
     DecoderPool m_pool;
     trace::TraceBuilder m_builder;
     std::map<std::int32_t, fs::path> m_fileOfRank;
+    std::uint64_t m_bytes = 0, m_bytesRead = 0;  // of all files
+    bool m_cancelled = false;
 };
 
 }  // namespace

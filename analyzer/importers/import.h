@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "trace/trace.h"
 
@@ -15,7 +16,8 @@ namespace pleat::importers {
 struct ImportOptions {
     // Rank numbers that the caller knows better, by file as it was named.
     std::map<std::filesystem::path, std::int32_t> ranks;
-    unsigned threads = 0;  // 0: as many as there are processors
+    unsigned threads = 0;     // 0: as many as there are processors
+    base::Progress progress;  // in bytes of all files
 };
 
 // The files as they are, or those of a folder that may be traces (*.json, *.json.gz, *.json.zst,

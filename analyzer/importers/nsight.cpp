@@ -74,7 +74,8 @@ bool isNsightExport(const std::filesystem::path& file) {
     return source && source->isExport();
 }
 
-base::Result<void> importNsight(const std::filesystem::path& file, trace::TraceBuilder& builder) {
+base::Result<void> importNsight(const std::filesystem::path& file, trace::TraceBuilder& builder,
+                                const std::function<bool()>& goOn) {
     const auto source = NsightSource::open(file);
     if (!source) return source.error();
     if (!source->isExport())
@@ -83,8 +84,9 @@ base::Result<void> importNsight(const std::filesystem::path& file, trace::TraceB
                                ": is no Nsight Systems export (no table StringIds, "
                                "META_DATA_EXPORT or CUPTI_ACTIVITY_KIND_…); make one with nsys "
                                "export --type sqlite"};
+    source->database().watch(&goOn);
     auto read = readAll(*source, builder);
-    if (read) return read;
+    if (read || read.error().code == base::ErrorCode::Cancelled) return read;
     return base::Error{read.error().code, read.error().message +
                                               "; the file is damaged or incomplete, export the "
                                               "report again with nsys export --type sqlite"};

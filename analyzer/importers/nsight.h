@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "base/result.h"
 #include "trace/trace_builder.h"
@@ -32,8 +33,10 @@ namespace pleat::importers {
 // nvtx_event_ignored, name_missing, process_not_recorded.
 //
 // Input error naming the file where it is no such export or is damaged, Io error where it cannot be
-// opened; the builder may then hold a part.
-[[nodiscard]] base::Result<void> importNsight(const std::filesystem::path& file,
-                                              trace::TraceBuilder& builder);
+// opened; the builder may then hold a part. `goOn` is asked now and then; false ends it with the
+// code Cancelled.
+[[nodiscard]] base::Result<void> importNsight(
+    const std::filesystem::path& file, trace::TraceBuilder& builder,
+    const std::function<bool()>& goOn = [] { return true; });
 
 }  // namespace pleat::importers

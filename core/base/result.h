@@ -19,6 +19,7 @@ enum class ErrorCode : std::uint8_t {
     Input,        // a file or trace cannot be used (exit 3)
     Io,           // the system refused: cannot open, write, start (exit 3)
     Unsupported,  // understood, but this build or machine cannot do it (exit 3)
+    Cancelled,    // whoever waited for it wants it no more (progress.h)
 };
 
 // One line for a person: what, where, why, what to do. No trailing newline.

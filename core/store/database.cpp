@@ -8,7 +8,8 @@
 namespace pleat::store {
 namespace {
 
-constexpr int kLargestValueBytes = 64 << 20;  // of one text: no event has more
+constexpr int kLargestValueBytes = 64 << 20;       // of one text: no event has more
+constexpr int kStepsBetweenQuestions = 1'000'000;  // of SQLite's virtual machine, about 20 a row
 
 base::ErrorCode codeOf(sqlite3* database) {
     switch (sqlite3_errcode(database) & 0xff) {
@@ -17,6 +18,8 @@ base::ErrorCode codeOf(sqlite3* database) {
         case SQLITE_ERROR:  // a table or column is missing
         case SQLITE_CONSTRAINT:
             return base::ErrorCode::Input;
+        case SQLITE_INTERRUPT:
+            return base::ErrorCode::Cancelled;
         default:
             return base::ErrorCode::Io;
     }
@@ -52,6 +55,15 @@ base::Result<void> Database::execute(const char* sql) const {
     if (sqlite3_exec(m_handle.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
         return error("database");
     return {};
+}
+
+void Database::watch(const std::function<bool()>* goOn) const {
+    const auto ask = [](void* watcher) {
+        return (*static_cast<const std::function<bool()>*>(watcher))() ? 0 : 1;
+    };
+    if (goOn == nullptr) return sqlite3_progress_handler(m_handle.get(), 0, nullptr, nullptr);
+    sqlite3_progress_handler(m_handle.get(), kStepsBetweenQuestions, ask,
+                             const_cast<std::function<bool()>*>(goOn));
 }
 
 base::Error Database::error(std::string_view doing) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class Database {
     [[nodiscard]] sqlite3* handle() const { return m_handle.get(); }
     [[nodiscard]] const std::string& file() const { return m_file; }
     [[nodiscard]] base::Result<void> execute(const char* sql) const;
+    // Asked about every 20 ms of a statement's work; false ends it with the code Cancelled. `goOn`
+    // must live as long as statements run; null: nobody is asked.
+    void watch(const std::function<bool()>* goOn) const;
     // SQLite's last message as an error that names the file and what was being done: Input where
     // the file's contents are at fault, else Io.
     [[nodiscard]] base::Error error(std::string_view doing) const;

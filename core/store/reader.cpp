@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -32,7 +34,8 @@ base::Error queryError(const Database& database) {
     const base::Error error = database.error("query");
     const int code = sqlite3_errcode(database.handle()) & 0xff;
     const bool fileAtFault = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
-                             code == SQLITE_IOERR || code == SQLITE_BUSY || code == SQLITE_NOMEM;
+                             code == SQLITE_IOERR || code == SQLITE_BUSY || code == SQLITE_NOMEM ||
+                             code == SQLITE_INTERRUPT;
     return {fileAtFault ? error.code : base::ErrorCode::Usage, error.message};
 }
 
@@ -48,6 +51,14 @@ int allowReading(void*, int action, const char*, const char*, const char*, const
         default:
             return SQLITE_DENY;
     }
+}
+
+// 0 where the table is empty or damaged, which loading it says better.
+std::uint64_t largestId(const Database& database, std::string_view table) {
+    const auto statement =
+        Statement::prepare(database, fmt::format("select max(id) from {}", table));
+    const bool found = statement && statement->step().ok();
+    return found ? static_cast<std::uint64_t>(std::max<std::int64_t>(statement->integer(0), 0)) : 0;
 }
 
 base::Result<void> runStatement(const Database& database, sqlite3_stmt* statement,
@@ -71,19 +82,26 @@ base::Result<void> runStatement(const Database& database, sqlite3_stmt* statemen
 
 bool isPleatFile(const std::filesystem::path& file) { return hasPleatHeader(file); }
 
-base::Result<LoadedTrace> load(const std::filesystem::path& file) {
+base::Result<LoadedTrace> load(const std::filesystem::path& file, const base::Progress& progress) {
     const base::Result<Database> database = openTrace(file, Access::Read);
     if (!database) return database.error();
     // One transaction, so that a run that is still being recorded is seen at one moment.
     if (const auto begun = database->execute("begin"); !begun) return begun.error();
-    return TraceLoader(*database).load();
+    TraceLoader loader(*database);
+    if (!progress) return loader.load();
+    const std::uint64_t rows = largestId(*database, "event");
+    const std::function<bool()> goOn = [&] { return progress(loader.eventsLoaded(), rows); };
+    database->watch(&goOn);
+    return loader.load();
 }
 
 base::Result<void> runSql(const std::filesystem::path& file, std::string_view query,
-                          const SqlSink& sink) {
+                          const SqlSink& sink, const base::Progress& progress) {
     const base::Result<Database> database = openTrace(file, Access::Read);
     if (!database) return database.error();
     sqlite3_set_authorizer(database->handle(), allowReading, nullptr);
+    const std::function<bool()> goOn = [&] { return progress(0, 0); };
+    if (progress) database->watch(&goOn);
     const char* rest = query.data();
     const char* const end = query.data() + query.size();
     while (rest < end) {

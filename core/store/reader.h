@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "trace/trace.h"
 
@@ -26,8 +27,9 @@ struct LoadedTrace {
 
 // Input error naming the file and what is wrong: not SQLite, not ours, newer schema (both versions
 // named), damaged (table and row named). Rows that refer to nothing are dropped and counted (code
-// "dangling_row").
-[[nodiscard]] base::Result<LoadedTrace> load(const std::filesystem::path& file);
+// "dangling_row"). Progress counts events.
+[[nodiscard]] base::Result<LoadedTrace> load(const std::filesystem::path& file,
+                                             const base::Progress& progress = {});
 
 // One row of text cells; NULL is an empty optional.
 using SqlRow = std::vector<std::optional<std::string>>;
@@ -36,8 +38,9 @@ struct SqlSink {
     std::function<void(const SqlRow& row)> row;
 };
 // Runs the statements of `query` on the file opened read-only; anything that would write is an
-// error. Usage error with SQLite's message for bad SQL.
+// error. Usage error with SQLite's message for bad SQL. Progress counts nothing; it can only end
+// the query.
 [[nodiscard]] base::Result<void> runSql(const std::filesystem::path& file, std::string_view query,
-                                        const SqlSink& sink);
+                                        const SqlSink& sink, const base::Progress& progress = {});
 
 }  // namespace pleat::store

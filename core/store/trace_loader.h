@@ -47,6 +47,7 @@ class TraceLoader {
   public:
     explicit TraceLoader(const Database& database) : m_database(database) {}
     [[nodiscard]] base::Result<LoadedTrace> load();
+    [[nodiscard]] std::uint64_t eventsLoaded() const { return m_added; }
 
   private:
     // Calls row(statement) for every row; errors name the table and the row reached.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "analysis/critical_path.h"
@@ -51,12 +52,37 @@ std::int64_t bubbleOf(const SimulatedRun& run) {
     return bubble;
 }
 
+// Gaps lie where the bubble does, in order, and their causes sum to its.
+void expectTiled(const std::vector<IdleGap>& gaps, const base::IntervalSet& bubble,
+                 const CauseDurations& causes) {
+    CauseDurations sum;
+    std::vector<base::Interval> pieces;
+    base::TraceTime begun = {std::numeric_limits<std::int64_t>::min()};
+    for (const IdleGap& gap : gaps) {
+        ASSERT_FALSE(gap.pieces.empty());
+        EXPECT_GT(gap.pieces.front().begin, begun);
+        begun = gap.pieces.front().begin;
+        base::Duration length;
+        for (const base::Interval piece : gap.pieces) length += piece.length();
+        EXPECT_EQ(gap.causes.total(), length);
+        pieces.insert(pieces.end(), gap.pieces.begin(), gap.pieces.end());
+        sum += gap.causes;
+    }
+    EXPECT_EQ(base::IntervalSet(pieces), bubble);
+    EXPECT_EQ(base::IntervalSet(pieces).total(), causes.total());
+    EXPECT_EQ(sum.of, causes.of);
+}
+
 // The least that must hold of any run.
 void expectConsistent(const SimulatedRun& run) {
     const auto causes = attributeBubbles(run.trace, IdleExplainer(run.trace), run.graph,
                                          run.activities, run.partitions);
     ASSERT_EQ(causes.size(), run.partitions.size());
+    const auto gaps = locateBubbles(run.trace, IdleExplainer(run.trace), run.graph, run.activities,
+                                    run.partitions);
+    ASSERT_EQ(gaps.size(), causes.size());
     for (std::size_t i = 0; i < causes.size(); ++i) {
+        expectTiled(gaps[i], run.partitions[i].bubble, causes[i]);
         EXPECT_EQ(causes[i].total(), run.partitions[i].bubble.total());
         for (const base::Duration part : causes[i].of) EXPECT_GE(part.ns, 0);
         const Partition& parts = run.partitions[i];

@@ -1,0 +1,87 @@
+#include "opening/open_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "annotate/annotate.h"
+#include "annotate/rules.h"
+#include "base/text_file.h"
+#include "importers/import.h"
+#include "store/reader.h"
+
+namespace pleat::opening {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::Result<annotate::Rules> rulesOf(const OpenRequest& request) {
+    if (request.rules.empty()) return annotate::Rules();
+    const base::Result<std::string> text = base::readTextFile(request.rules);
+    if (!text) return text.error();
+    return annotate::Rules::parse(*text, request.rules);
+}
+
+base::Result<OpenedTrace> openRecording(const fs::path& file, const OpenRequest& request,
+                                        const base::Progress& progress) {
+    base::Result<store::LoadedTrace> loaded = store::load(file, progress);
+    if (!loaded) return loaded.error();
+    // Rules may say more than the recorder knew.
+    if (loaded->annotated && request.rules.empty())
+        return OpenedTrace{std::move(loaded->trace), file, loaded->finished};
+    const auto rules = rulesOf(request);
+    if (!rules) return rules.error();
+    base::Result<trace::Trace> annotated = annotate::annotate(loaded->trace, *rules);
+    if (!annotated) return annotated.error();
+    return OpenedTrace{std::move(*annotated), file, loaded->finished};
+}
+
+base::Result<OpenedTrace> importFiles(std::span<const fs::path> files, const OpenRequest& request,
+                                      const base::Progress& progress) {
+    const auto rules = rulesOf(request);
+    if (!rules) return rules.error();
+    importers::ImportOptions options;
+    options.ranks = request.ranks;
+    options.progress = progress;
+    base::Result<trace::Trace> imported = importers::importTraces(files, options);
+    if (!imported) return imported.error();
+    base::Result<trace::Trace> annotated =
+        files.size() > 1 ? annotate::annotateOnOneClock(std::move(*imported), *rules)
+                         : annotate::annotate(*imported, *rules);
+    if (!annotated) return annotated.error();
+    return OpenedTrace{std::move(*annotated), {}, true};
+}
+
+}  // namespace
+
+std::string OpenRequest::name() const {
+    if (files.empty()) return {};
+    if (files.size() == 1) return files.front().string();
+    return fmt::format("{} and {} more", files.front().string(), files.size() - 1);
+}
+
+base::Result<OpenedTrace> openTrace(const OpenRequest& request, const base::Progress& progress) {
+    const auto files = importers::traceFiles(request.files);
+    if (!files) return files.error();
+    for (const auto& [file, number] : request.ranks) {
+        if (std::find(files->begin(), files->end(), file) == files->end()) {
+            return base::Error{base::ErrorCode::Usage,
+                               fmt::format("--rank {}={}: {} is not among the files to read",
+                                           file.string(), number, file.string())};
+        }
+    }
+    const auto isRecording = [](const fs::path& file) { return store::isPleatFile(file); };
+    const auto recording = std::find_if(files->begin(), files->end(), isRecording);
+    if (recording != files->end() && files->size() > 1) {
+        return base::Error{base::ErrorCode::Input,
+                           fmt::format("{}: is a recording of Pleat's, which holds all its ranks; "
+                                       "it cannot be read together with other files",
+                                       recording->string())};
+    }
+    const bool ours = recording != files->end() || files->front().extension() == ".pleat";
+    return ours ? openRecording(files->front(), request, progress)
+                : importFiles(*files, request, progress);
+}
+
+}  // namespace pleat::opening

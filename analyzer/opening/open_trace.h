@@ -1,0 +1,39 @@
+// How every TRACE is opened, on the command line and in the viewer: a recording of ours, or files
+// of other tools (importers); annotated where that was not done before. Pure but for reading the
+// files; callable from any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace pleat::opening {
+
+struct OpenRequest {
+    std::vector<std::filesystem::path> files;  // folders stand for the trace files in them
+    std::map<std::filesystem::path, std::int32_t> ranks;  // of files that do not say theirs
+    std::string rules;  // JSON file: what names mean (docs/importing.md); empty: none
+
+    // For words: the one file, or "a.json and 7 more".
+    [[nodiscard]] std::string name() const;
+};
+
+struct OpenedTrace {
+    trace::Trace trace;
+    // The one *.pleat file it came from; empty where it was imported.
+    std::filesystem::path database;
+    bool finished = true;  // false: the recording is still running or was interrupted
+};
+
+// Input or Io error in one line naming the file; Usage error for a rank of a file that is not read;
+// Cancelled where `progress` ended it. Progress counts bytes or rows, whatever is read.
+[[nodiscard]] base::Result<OpenedTrace> openTrace(const OpenRequest& request,
+                                                  const base::Progress& progress = {});
+
+}  // namespace pleat::opening
