@@ -8,6 +8,7 @@ packages=(
     libsimdjson-dev zlib1g-dev libzstd-dev libpcre2-dev pkg-config
     libtorch-dev libgloo-dev
     libopenblas0-serial  # without it LibTorch multiplies matrices with the reference BLAS, ten times slower
+    qt6-base-dev libqt6svg6-dev
     libgtest-dev libbenchmark-dev
 )
 

@@ -1,0 +1,100 @@
+// The one trace a window shows: opened in the background with progress and cancel, then analysed in
+// the background, then watched: a recording that goes on is read again when it has grown, and a
+// file that is gone is said. What is handed out is immutable and shared. One thread, the window's.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/run_analysis.h"
+#include "base/result.h"
+#include "graph/measured_graph.h"
+#include "models/background.h"
+#include "opening/open_trace.h"
+#include "trace/trace.h"
+
+namespace pleat::models {
+
+// What is known of a run beyond its events.
+struct RunResults {
+    analysis::RunAnalysis run;
+    std::vector<graph::IterationWindow> windows;
+};
+
+class TraceSession : public QObject {
+    Q_OBJECT
+
+  public:
+    enum class State : std::uint8_t { Empty, Loading, Loaded, Failed };
+
+    explicit TraceSession(QObject* parent = nullptr);
+
+    // Replaces what is shown once it is read; until then, and where it fails, the trace before it
+    // is gone from the session too.
+    void open(opening::OpenRequest request);
+    // Back to Empty.
+    void cancel();
+    // Reads the same files again; the trace stays until the new one is there, and where that fails.
+    void reload();
+
+    [[nodiscard]] State state() const { return m_state; }
+    // What is loading, shown or has failed; for words.
+    [[nodiscard]] QString name() const;
+    [[nodiscard]] const opening::OpenRequest& request() const { return m_request; }
+    // Of loading, 0 to 1; negative: nobody knows.
+    [[nodiscard]] double progress() const { return *m_progress; }
+    // Why it failed, in one line.
+    [[nodiscard]] const QString& error() const { return m_error; }
+    // What has to be known about the trace shown: its recording goes on, its file is gone, its
+    // analysis failed. Empty: nothing.
+    [[nodiscard]] const QString& notice() const { return m_notice; }
+    // Null unless Loaded.
+    [[nodiscard]] std::shared_ptr<const trace::Trace> trace() const { return m_trace; }
+    // Null until the analysis is done.
+    [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_results; }
+    // The *.pleat file of the trace; empty where it was imported.
+    [[nodiscard]] const std::filesystem::path& database() const { return m_database; }
+    [[nodiscard]] bool recordingGoesOn() const { return m_state == State::Loaded && !m_finished; }
+
+    // How often files are looked at; for tests.
+    void setWatchInterval(int milliseconds) { m_watch.setInterval(milliseconds); }
+
+  signals:
+    void stateChanged();
+    void progressChanged();
+    void traceChanged();
+    void resultsChanged();
+    void noticeChanged();
+
+  private:
+    using Opened = base::Result<opening::OpenedTrace>;
+
+    void load();
+    void finishLoading(Opened opened);
+    void analyse();
+    void setState(State state);
+    void setNotice(const QString& notice);
+    void lookAtFiles();
+    // Changes whenever a recording's file or its log does.
+    [[nodiscard]] std::uint64_t fingerprint() const;
+
+    State m_state = State::Empty;
+    opening::OpenRequest m_request;
+    QString m_error, m_notice;
+    std::shared_ptr<const trace::Trace> m_trace;
+    std::shared_ptr<const RunResults> m_results;
+    std::filesystem::path m_database;
+    bool m_finished = true;
+    std::uint64_t m_fingerprint = 0;  // when it was read last
+    QTimer m_watch, m_progressClock;
+    // Written by the loading thread, read here: one number, so relaxed order suffices.
+    std::shared_ptr<std::atomic<double>> m_progress = std::make_shared<std::atomic<double>>(-1);
+    Background m_loading, m_analysing;
+};
+
+}  // namespace pleat::models

@@ -1,0 +1,62 @@
+// What a picture of one iteration's pipeline shows, as plain values, before anything has a place on
+// a screen: a row per rank, its tasks, the messages between rows, the idle gaps with their causes,
+// and the schedule that was meant to run. Whoever has analysed the iteration fills it in.
+//
+// Invariants: tasks, gaps and ghosts are ordered by row, then begin. Those of a row do not cross;
+// where an odd trace has tasks that do, a picture may leave out one that began left of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/interval_set.h"
+#include "schedule/action.h"
+#include "trace/model.h"
+
+namespace pleat::timeline {
+
+struct PipelineRow {
+    std::int32_t rank = -1;  // number
+    std::string title;
+};
+
+enum class PipelineWork : std::uint8_t { Task, Optimizer, DataLoading };
+
+struct PipelineTask {
+    std::uint32_t row = 0;
+    PipelineWork work = PipelineWork::Task;
+    schedule::ActionKind kind = schedule::ActionKind::Forward;
+    std::int32_t stage = -1;
+    std::int32_t chunk = -1;
+    std::int32_t microbatch = -1;
+    base::Interval span;
+    trace::EventId event;   // invalid for ghosts
+    bool critical = false;  // on the critical path
+};
+
+struct PipelineMessage {
+    std::uint32_t fromRow = 0, toRow = 0;
+    base::Interval span;  // from the moment both ends were ready to its arrival
+    std::int32_t microbatch = -1;
+    trace::EventId event;  // of the receiving end
+};
+
+struct PipelineGap {
+    std::uint32_t row = 0;
+    base::Interval span;
+    std::uint32_t gap = 0;       // pieces of one gap have one number, and one mixture of causes
+    std::vector<double> shares;  // of each cause, by its number; sum to 1
+};
+
+struct PipelineScene {
+    base::Interval window;
+    std::vector<PipelineRow> rows;
+    std::vector<PipelineTask> tasks;
+    std::vector<PipelineMessage> messages;  // by begin
+    std::vector<PipelineGap> gaps;
+    std::vector<PipelineTask> ghosts;  // the schedule meant to run, from the window's begin
+};
+
+}  // namespace pleat::timeline

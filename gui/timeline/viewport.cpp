@@ -1,0 +1,102 @@
+#include "timeline/viewport.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pleat::timeline {
+namespace {
+
+// Far beyond what a trace can hold (trace/limits.h), near enough for sums of two to fit.
+constexpr double kFarthest = 4.0e18;
+
+std::int64_t offsetAt(const Viewport& viewport, double x) {
+    return static_cast<std::int64_t>(
+        std::ceil(std::clamp(x * viewport.nsPerPixel, -kFarthest, kFarthest)));
+}
+
+base::TraceTime plus(base::TraceTime time, double ns) {
+    const double sum = static_cast<double>(time.ns) + ns;
+    if (std::abs(sum) > kFarthest)
+        return {static_cast<std::int64_t>(std::copysign(kFarthest, sum))};
+    return {time.ns + std::llround(ns)};
+}
+
+// The smallest c in [low, high] for which the first time of pixel c + shift lies after `time`.
+// The quotient is off by at most a few units where a column is short beside the distance.
+std::int32_t firstAfter(const Viewport& viewport, base::TraceTime time, double shift,
+                        std::int32_t low, std::int32_t high) {
+    const double guess = std::ceil(pixelAt(viewport, time) - shift);
+    auto c = static_cast<std::int32_t>(
+        std::clamp(guess, static_cast<double>(low), static_cast<double>(high)));
+    while (c > low && timeAt(viewport, c - 1 + shift) > time) --c;
+    while (c < high && timeAt(viewport, c + shift) <= time) ++c;
+    return c;
+}
+
+}  // namespace
+
+base::TraceTime timeAt(const Viewport& viewport, double x) {
+    return viewport.begin + base::Duration{offsetAt(viewport, x)};
+}
+
+double pixelAt(const Viewport& viewport, base::TraceTime time) {
+    return static_cast<double>((time - viewport.begin).ns) / viewport.nsPerPixel;
+}
+
+std::int32_t columnAt(const Viewport& viewport, base::TraceTime time) {
+    if (time < viewport.begin) return -1;
+    return firstAfter(viewport, time, 0, 0, viewport.width + 1) - 1;
+}
+
+std::int32_t edgeAt(const Viewport& viewport, base::TraceTime time) {
+    return firstAfter(viewport, time, 0.5, 0, viewport.width);
+}
+
+std::int64_t wholeNsPerPixel(const Viewport& viewport) {
+    return static_cast<std::int64_t>(std::ceil(viewport.nsPerPixel));
+}
+
+base::Interval visible(const Viewport& viewport) {
+    return {viewport.begin, timeAt(viewport, viewport.width)};
+}
+
+Viewport zoomedAround(const Viewport& viewport, double x, double factor) {
+    Viewport zoomed = viewport;
+    zoomed.nsPerPixel =
+        std::clamp(viewport.nsPerPixel * factor, kFinestNsPerPixel, kFarthest / viewport.width);
+    zoomed.begin = plus(viewport.begin, x * (viewport.nsPerPixel - zoomed.nsPerPixel));
+    return zoomed;
+}
+
+Viewport panned(const Viewport& viewport, double pixels) {
+    Viewport moved = viewport;
+    moved.begin = plus(viewport.begin, pixels * viewport.nsPerPixel);
+    return moved;
+}
+
+Viewport fitted(base::Interval interval, std::int32_t width) {
+    Viewport viewport{interval.begin, 1, std::max(width, 1)};
+    const auto length = static_cast<double>(std::max<std::int64_t>(interval.length().ns, 1));
+    viewport.nsPerPixel = std::max(length / viewport.width, kFinestNsPerPixel);
+    // A quotient rounded down would cut off the last nanoseconds.
+    while (visible(viewport).end < interval.end) viewport.nsPerPixel *= 1 + 1e-15;
+    return viewport;
+}
+
+Viewport clamped(const Viewport& viewport, base::Interval whole) {
+    const Viewport all = fitted(whole, viewport.width);
+    if (viewport.nsPerPixel >= all.nsPerPixel) return all;
+    Viewport inside = viewport;
+    inside.nsPerPixel = std::max(viewport.nsPerPixel, kFinestNsPerPixel);
+    const base::Duration length = visible(inside).end - inside.begin;
+    inside.begin = std::max(whole.begin, std::min(inside.begin, whole.end - length));
+    return inside;
+}
+
+Viewport resized(const Viewport& viewport, std::int32_t width) {
+    Viewport other = viewport;
+    other.width = std::max(width, 1);
+    return other;
+}
+
+}  // namespace pleat::timeline

@@ -1,0 +1,34 @@
+#include "widgets/pages.h"
+
+#include <QVBoxLayout>
+
+#include "models/diagnostic_figures.h"
+
+namespace pleat::widgets {
+
+DiagnosticsPage::DiagnosticsPage(models::TraceSession& session, QWidget* parent)
+    : SessionView(session, parent), m_summary(new QLabel(this)), m_table(new FigureView(this)) {
+    m_table->setAccessibleName(tr("Diagnostics"));
+    m_summary->setWordWrap(true);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_table, 1);
+    connect(&session, &models::TraceSession::traceChanged, this, &DiagnosticsPage::update);
+    connect(&session, &models::TraceSession::resultsChanged, this, &DiagnosticsPage::update);
+    update();
+}
+
+void DiagnosticsPage::update() {
+    base::Diagnostics all;
+    if (session().results()) {
+        all = session().results()->run.diagnostics;  // the trace's own are in it
+    } else if (session().trace()) {
+        all = session().trace()->diagnostics();
+    }
+    m_table->setFigures(models::diagnosticFigures(all));
+    m_summary->setText(
+        all.empty() ? tr("Nothing was repaired, dropped or guessed.")
+                    : tr("What was repaired, dropped or guessed, by kind, with one example each."));
+}
+
+}  // namespace pleat::widgets

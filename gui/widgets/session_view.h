@@ -1,0 +1,46 @@
+// A view of the session's trace: one page of the main window. It is made with the session it shows
+// and listens to it. This is the seam between the window and its pages: the window asks a view to
+// go to a place, a view says that a place was chosen, and the window passes it on to the others.
+#pragma once
+
+#include <QList>
+#include <QString>
+#include <QWidget>
+
+#include "models/place.h"
+#include "models/trace_session.h"
+
+namespace pleat::widgets {
+
+// A key that works in a view, for the list of all keys.
+struct KeyHelp {
+    QString key, does;
+};
+
+class SessionView : public QWidget {
+    Q_OBJECT
+
+  public:
+    SessionView(models::TraceSession& session, QWidget* parent)
+        : QWidget(parent), m_session(session) {}
+
+    // Shows what it can of the place; ignores the rest. Called for Loaded sessions only.
+    virtual void goTo(const models::Place& place) = 0;
+    // Can it show this place at all? The window brings the first view that can to the front.
+    [[nodiscard]] virtual bool shows(const models::Place& place) const = 0;
+    [[nodiscard]] virtual QList<KeyHelp> keys() const { return {}; }
+
+  signals:
+    // Somebody wants to see this place.
+    void placeChosen(const pleat::models::Place& place);
+    // Somebody points at this place, here: the others may follow, none comes to the front.
+    void placePointed(const pleat::models::Place& place);
+
+  protected:
+    [[nodiscard]] models::TraceSession& session() const { return m_session; }
+
+  private:
+    models::TraceSession& m_session;
+};
+
+}  // namespace pleat::widgets

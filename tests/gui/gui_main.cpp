@@ -1,0 +1,14 @@
+// The main of every GUI test: one QApplication for all of its tests, without the user's settings.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QStandardPaths>
+
+int main(int argumentCount, char** arguments) {
+    ::testing::InitGoogleTest(&argumentCount, arguments);
+    QStandardPaths::setTestModeEnabled(true);
+    QApplication application(argumentCount, arguments);
+    QApplication::setOrganizationName(QStringLiteral("pleat-test"));
+    QApplication::setApplicationName(QStringLiteral("pleat-gui-test"));
+    return RUN_ALL_TESTS();
+}

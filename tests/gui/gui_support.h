@@ -1,0 +1,46 @@
+// What tests of the viewer share: waiting for the event loop, and traces on disk to open.
+#pragma once
+
+#include <QCoreApplication>
+#include <QDeadlineTimer>
+#include <QEventLoop>
+#include <filesystem>
+
+#include "annotate/annotate.h"
+#include "schedule/generators.h"
+#include "store/writer.h"
+#include "support/synthetic_run.h"
+#include "support/temporary_folder.h"
+
+namespace pleat::testing {
+
+// Runs the event loop until `condition` holds; false when it does not within a minute.
+template <class Condition>
+[[nodiscard]] bool waitUntil(Condition condition) {
+    const QDeadlineTimer limit(60'000);
+    while (!condition() && !limit.hasExpired())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 10);
+    return condition();
+}
+
+// Two pipeline ranks, two chunks, folded, four microbatches; 2 replicas, three iterations.
+inline trace::Trace foldedTrace() {
+    SyntheticOptions options;
+    options.schedule =
+        *schedule::makeSchedule("folded", {.ranks = 2, .microbatches = 4, .chunks = 2, .group = 0});
+    options.dp = 2;
+    options.iterations = 3;
+    options.forward = {{1'000'000}};
+    options.backward = {{2'000'000}};
+    options.link = {100'000};
+    options.sync = {500'000};
+    return *annotate::annotate(traceOf(makeSyntheticRun(options)));
+}
+
+inline std::filesystem::path writeFolded(const test::TemporaryFolder& folder) {
+    const auto file = folder.file("folded.pleat");
+    (void)store::writeTrace(foldedTrace(), file);
+    return file;
+}
+
+}  // namespace pleat::testing

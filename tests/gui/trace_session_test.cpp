@@ -1,0 +1,76 @@
+#include "models/trace_session.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "gui/gui_support.h"
+
+namespace pleat::models {
+namespace {
+
+using State = TraceSession::State;
+using pleat::testing::waitUntil;
+using pleat::testing::writeFolded;
+
+opening::OpenRequest requestFor(const std::filesystem::path& file) { return {{file}, {}, {}}; }
+
+TEST(TraceSession, OpensInTheBackgroundAndThenAnalyses) {
+    const test::TemporaryFolder folder;
+    TraceSession session;
+    EXPECT_EQ(session.state(), State::Empty);
+    session.open(requestFor(writeFolded(folder)));
+    EXPECT_EQ(session.state(), State::Loading);
+    EXPECT_EQ(session.trace(), nullptr);
+    ASSERT_TRUE(waitUntil([&] { return session.state() == State::Loaded; }));
+    EXPECT_EQ(session.trace()->ranks().size(), 4U);
+    ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
+    EXPECT_EQ(session.results()->run.ranks.size(), 4U);
+    EXPECT_EQ(session.results()->windows.size(), 3U);
+    EXPECT_EQ(session.notice(), QString());
+}
+
+TEST(TraceSession, SaysInOneLineWhyAFileCannotBeShown) {
+    const test::TemporaryFolder folder;
+    test::writeBytes(folder.file("x.json"), "no trace at all");
+    TraceSession session;
+    session.open(requestFor(folder.file("x.json")));
+    ASSERT_TRUE(waitUntil([&] { return session.state() == State::Failed; }));
+    EXPECT_TRUE(session.error().contains("x.json")) << session.error().toStdString();
+    EXPECT_FALSE(session.error().contains('\n'));
+    session.open(requestFor(folder.file("absent.pleat")));
+    ASSERT_TRUE(waitUntil([&] { return session.state() == State::Failed; }));
+    EXPECT_TRUE(session.error().contains("no such file")) << session.error().toStdString();
+}
+
+TEST(TraceSession, ForgetsWhatWasCancelled) {
+    const test::TemporaryFolder folder;
+    TraceSession session;
+    session.open(requestFor(writeFolded(folder)));
+    session.cancel();
+    EXPECT_EQ(session.state(), State::Empty);
+    // The newest one is shown, whatever was asked for before.
+    session.open(requestFor(folder.file("absent.pleat")));
+    session.open(requestFor(folder.file("folded.pleat")));
+    ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
+    EXPECT_EQ(session.state(), State::Loaded);
+}
+
+TEST(TraceSession, KeepsWhatItReadWhenTheFileVanishesAndSaysSo) {
+    const test::TemporaryFolder folder;
+    TraceSession session;
+    session.setWatchInterval(5);
+    const auto file = writeFolded(folder);
+    session.open(requestFor(file));
+    ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
+    std::filesystem::remove(file);
+    ASSERT_TRUE(waitUntil([&] { return !session.notice().isEmpty(); }));
+    EXPECT_TRUE(session.notice().contains("is gone"));
+    EXPECT_EQ(session.state(), State::Loaded);
+    session.reload();
+    ASSERT_TRUE(waitUntil([&] { return session.notice().contains("no such file"); }));
+    EXPECT_NE(session.trace(), nullptr);
+}
+
+}  // namespace
+}  // namespace pleat::models
