@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "report/event_tracks.h"
-#include "report/lane_title.h"
 
 namespace pleat::report {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/lane_title.h"
 
 namespace pleat::report {
 namespace {

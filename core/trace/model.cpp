@@ -1,5 +1,7 @@
 #include "trace/model.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace pleat::trace {
@@ -29,6 +31,18 @@ std::string_view nameOf(const std::array<std::string_view, N>& names, Enum value
 }
 
 }  // namespace
+
+std::string laneTitle(const Lane& lane) {
+    if (!lane.name.empty()) return lane.name;
+    return fmt::format("{} {}", lane.kind == LaneKind::HostThread ? "thread" : "stream",
+                       lane.nativeId);
+}
+
+std::string rankTitle(const Rank& rank) {
+    if (rank.number >= 0) return fmt::format("rank {}", rank.number);
+    return rank.program.empty() ? fmt::format("process {}", rank.pid)
+                                : fmt::format("process {} ({})", rank.pid, rank.program);
+}
 
 std::string_view toString(ProcessEnd end) { return nameOf(kProcessEnds, end); }
 std::string_view toString(LaneKind kind) { return nameOf(kLaneKinds, kind); }

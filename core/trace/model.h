@@ -61,6 +61,11 @@ struct Lane {
     std::string name;           // thread name; may be empty
 };
 
+// What a lane is called for a person: its name, or "thread 7", "stream 7".
+[[nodiscard]] std::string laneTitle(const Lane& lane);
+// What a process is called for a person: "rank 3", or "process 4711 (torchrun)".
+[[nodiscard]] std::string rankTitle(const Rank& rank);
+
 enum class EventKind : std::uint8_t { Range, Mark };
 
 enum class EventFlag : std::uint8_t {

@@ -51,7 +51,7 @@ const std::map<std::string, Layer> kLayers = {
       {"base", "schedule", "trace", "store", "importers", "opening", "annotate", "graph",
        "analysis", "report", "collector"},
       {"CLI", "nlohmann"}}},
-    {"timeline", {"gui/timeline", {"base", "schedule", "trace"}, {}}},
+    {"timeline", {"gui/timeline", {"base", "schedule", "trace"}, {"pcre2.h"}}},
     {"models",
      {"gui/models",
       {"base", "schedule", "trace", "store", "annotate", "opening", "graph", "analysis", "report",

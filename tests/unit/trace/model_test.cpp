@@ -40,5 +40,18 @@ TEST(Model, TheWordsAreThoseOfTheSchema) {
     EXPECT_EQ(toString(Dimension::Dp), "dp");
 }
 
+TEST(Model, TitlesNameWhatHasNoName) {
+    EXPECT_EQ(laneTitle({RankId(0), LaneKind::HostThread, 12, "main"}), "main");
+    EXPECT_EQ(laneTitle({RankId(0), LaneKind::HostThread, 12, ""}), "thread 12");
+    EXPECT_EQ(laneTitle({RankId(0), LaneKind::DeviceStream, 7, ""}), "stream 7");
+    Rank rank;
+    rank.pid = 4711;
+    EXPECT_EQ(rankTitle(rank), "process 4711");
+    rank.program = "torchrun";
+    EXPECT_EQ(rankTitle(rank), "process 4711 (torchrun)");
+    rank.number = 3;
+    EXPECT_EQ(rankTitle(rank), "rank 3");
+}
+
 }  // namespace
 }  // namespace pleat::trace

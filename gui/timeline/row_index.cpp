@@ -1,0 +1,259 @@
+#include "timeline/row_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+namespace pleat::timeline {
+
+RowIndex::RowIndex(const trace::EventColumns& columns, trace::Trace::EventRange events)
+    : m_columns(&columns),
+      m_first(events.first.index()),
+      m_size(events.last.index() - events.first.index()) {
+    build();
+}
+
+RowIndex::RowIndex(const trace::EventColumns& columns, std::vector<trace::EventId> events)
+    : m_columns(&columns), m_size(events.size()), m_events(std::move(events)) {
+    build();
+}
+
+void RowIndex::build() {
+    const std::size_t blocks = (m_size + kBlock - 1) / kBlock;
+    m_starts.reserve(blocks);
+    m_blocks.reserve(blocks);
+    Boundary before;
+    if (m_size > 0) before.frontierEnd = m_columns->startNs[eventAt(0)];
+    for (std::size_t first = 0; first < m_size; first += kBlock)
+        buildBlock(first, std::min(first + kBlock, m_size), before);
+    buildLevels();
+}
+
+void RowIndex::buildBlock(std::size_t first, std::size_t last, Boundary& before) {
+    Block block{before.busy, before.frontierEnd, -1, 0, before.frontierEvent};
+    for (std::size_t i = first; i < last; ++i) {
+        const std::size_t at = eventAt(i);
+        const std::int64_t start = m_columns->startNs[at], length = m_columns->durationNs[at];
+        const std::int64_t end = start + length;
+        if (i == first) m_starts.push_back(start);
+        if (length > block.longestNs) {
+            block.longestNs = length;
+            block.longestEvent = static_cast<std::uint32_t>(at);
+        }
+        m_disjoint = m_disjoint && start >= before.frontierEnd;
+        if (end > before.frontierEnd || i == 0) {
+            before.busy += end - std::max(start, before.frontierEnd);
+            before.frontierEnd = end;
+            before.frontierEvent = static_cast<std::uint32_t>(at);
+        }
+    }
+    m_blocks.push_back(block);
+}
+
+void RowIndex::buildLevels() {
+    const auto coarsen = [](std::size_t count, auto longestAt) {
+        std::vector<Longest> level((count + kBlock - 1) / kBlock);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Longest one = longestAt(i);
+            if (one.ns > level[i / kBlock].ns) level[i / kBlock] = one;
+        }
+        return level;
+    };
+    if (m_blocks.size() <= kBlock) return;
+    m_coarser.push_back(coarsen(m_blocks.size(), [&](std::size_t i) {
+        return Longest{m_blocks[i].longestNs, m_blocks[i].longestEvent};
+    }));
+    while (m_coarser.back().size() > kBlock) {
+        const std::vector<Longest>& finer = m_coarser.back();
+        std::vector<Longest> level = coarsen(finer.size(), [&](std::size_t i) { return finer[i]; });
+        m_coarser.push_back(std::move(level));
+    }
+}
+
+// The last block whose first event starts before `time`, or the first one. Looks from `hint` on,
+// which is not behind it, in growing steps: neighbouring columns lie in neighbouring blocks.
+std::size_t RowIndex::blockBefore(std::int64_t time, std::size_t hint) const {
+    std::size_t low = hint, step = 1;
+    while (low + step < m_starts.size() && m_starts[low + step] < time) {
+        low += step;
+        step *= 2;
+    }
+    const std::size_t high = std::min(low + step, m_starts.size());
+    const auto begin = m_starts.begin();
+    const auto found = std::lower_bound(begin + static_cast<std::ptrdiff_t>(low + 1),
+                                        begin + static_cast<std::ptrdiff_t>(high), time);
+    return static_cast<std::size_t>(found - begin) - 1;
+}
+
+RowIndex::Boundary RowIndex::boundary(std::int64_t time, std::size_t block) const {
+    const Block& before = m_blocks[block];
+    const std::size_t first = block * kBlock, last = std::min(first + kBlock, m_size);
+    Boundary result{first, before.busyBefore, before.frontierEnd, before.frontierEvent};
+    for (; result.position < last; ++result.position) {
+        const std::size_t at = eventAt(result.position);
+        const std::int64_t start = m_columns->startNs[at];
+        if (start >= time) break;
+        const std::int64_t end = start + m_columns->durationNs[at];
+        if (end > result.frontierEnd || result.position == 0) {
+            result.busy += end - std::max(start, result.frontierEnd);
+            result.frontierEnd = end;
+            result.frontierEvent = static_cast<std::uint32_t>(at);
+        }
+    }
+    return result;
+}
+
+std::size_t RowIndex::positionAt(base::TraceTime time) const {
+    if (m_size == 0) return 0;
+    return boundary(time.ns, blockBefore(time.ns, 0)).position;
+}
+
+trace::EventId RowIndex::frontierAt(base::TraceTime time) const {
+    if (m_size == 0) return {};
+    const Boundary at = boundary(time.ns, blockBefore(time.ns, 0));
+    return at.position == 0 ? trace::EventId() : trace::EventId(at.frontierEvent);
+}
+
+RowIndex::Longest RowIndex::longestOfBlocks(std::size_t first, std::size_t last) const {
+    Longest longest;
+    const auto offer = [&](Longest one) {
+        if (one.ns > longest.ns) longest = one;
+    };
+    std::size_t b = first;
+    while (b < last) {
+        // The coarsest group that begins here and ends within.
+        std::size_t level = 0, size = 1;
+        while (level < m_coarser.size() && b % (size * kBlock) == 0 && b + size * kBlock <= last) {
+            size *= kBlock;
+            ++level;
+        }
+        offer(level == 0 ? Longest{m_blocks[b].longestNs, m_blocks[b].longestEvent}
+                         : m_coarser[level - 1][b / size]);
+        b += size;
+    }
+    return longest;
+}
+
+RowIndex::Longest RowIndex::longestOf(std::size_t first, std::size_t last) const {
+    Longest longest;
+    const auto offer = [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            const std::size_t at = eventAt(i);
+            if (m_columns->durationNs[at] > longest.ns)
+                longest = {m_columns->durationNs[at], static_cast<std::uint32_t>(at)};
+        }
+    };
+    const std::size_t firstWhole = (first + kBlock - 1) / kBlock, lastWhole = last / kBlock;
+    if (firstWhole >= lastWhole) {
+        offer(first, last);
+        return longest;
+    }
+    offer(first, firstWhole * kBlock);
+    const Longest whole = longestOfBlocks(firstWhole, lastWhole);
+    if (whole.ns > longest.ns) longest = whole;
+    offer(lastWhole * kBlock, last);
+    return longest;
+}
+
+Summary RowIndex::between(const Boundary& a, std::int64_t from, const Boundary& b) const {
+    const bool reachesIn = a.position > 0 && a.frontierEnd > from;
+    Summary summary{
+        {}, static_cast<std::uint32_t>(b.position - a.position + (reachesIn ? 1 : 0)), {}};
+    if (summary.count == 0) return summary;
+    Longest longest;
+    if (reachesIn) longest = {m_columns->durationNs[a.frontierEvent], a.frontierEvent};
+    if (b.position > a.position) {
+        const Longest starting = longestOf(a.position, b.position);
+        if (starting.ns > longest.ns) longest = starting;
+    }
+    summary.longest = trace::EventId(longest.event);
+    return summary;
+}
+
+Summary RowIndex::summarise(base::Interval window) const {
+    Summary summary;
+    const std::array<base::TraceTime, 2> bounds{window.begin, window.end};
+    Bookmark bookmark = 0;
+    summarise(bounds, {&summary, 1}, bookmark);
+    return summary;
+}
+
+void RowIndex::fetchAhead(std::size_t block) const {
+    __builtin_prefetch(&m_blocks[block]);
+    const std::size_t first = block * kBlock;
+    if (!m_events.empty()) {
+        __builtin_prefetch(&m_events[first]);
+        return;
+    }
+    const std::size_t at = m_first + first, middle = std::min(first + kBlock / 2, m_size - 1);
+    __builtin_prefetch(&m_columns->startNs[at]);
+    __builtin_prefetch(&m_columns->startNs[m_first + middle]);
+    __builtin_prefetch(&m_columns->durationNs[at]);
+    __builtin_prefetch(&m_columns->durationNs[m_first + middle]);
+}
+
+void RowIndex::summarise(std::span<const base::TraceTime> bounds, std::span<Summary> summaries,
+                         Bookmark& bookmark) const {
+    assert(bounds.size() == summaries.size() + 1);
+    if (m_size == 0) {
+        std::fill(summaries.begin(), summaries.end(), Summary{});
+        return;
+    }
+    constexpr std::size_t kAhead = 32;
+    std::array<std::size_t, kAhead> blocks{};
+    std::size_t block = bookmark;
+    Boundary left;
+    std::int64_t busyLeft = 0;
+    for (std::size_t first = 0; first < bounds.size(); first += kAhead) {
+        const std::size_t count = std::min(kAhead, bounds.size() - first);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t next = blockBefore(bounds[first + i].ns, block);
+            if (next != block || first + i == 0) fetchAhead(next);
+            blocks[i] = block = next;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t time = bounds[first + i].ns;
+            const Boundary right = boundary(time, blocks[i]);
+            // What lasts beyond the bound lies behind it.
+            const std::int64_t beyond = right.position > 0 ? right.frontierEnd - time : 0;
+            const std::int64_t busyRight = right.busy - std::max<std::int64_t>(0, beyond);
+            if (first + i > 0) {
+                Summary& summary = summaries[first + i - 1];
+                summary = between(left, bounds[first + i - 1].ns, right);
+                summary.busy = {busyRight - busyLeft};
+            }
+            left = right;
+            busyLeft = busyRight;
+        }
+    }
+    bookmark = block;
+}
+
+std::size_t RowIndex::nextBlock(std::size_t block, std::size_t last, std::int64_t minimum) const {
+    while (block < last) {
+        std::size_t level = 0, size = 1;
+        while (level < m_coarser.size() && block % (size * kBlock) == 0) {
+            if (m_coarser[level][block / (size * kBlock)].ns >= minimum) break;
+            size *= kBlock;
+            ++level;
+        }
+        if (level == 0) {
+            const bool covered = block + 1 < m_blocks.size() &&
+                                 m_blocks[block + 1].frontierEnd == m_blocks[block].frontierEnd;
+            if (m_blocks[block].longestNs >= minimum && !covered) return block;
+        }
+        block += size;
+    }
+    return last;
+}
+
+std::size_t RowIndex::bytes() const {
+    std::size_t sum = sizeof(*this) + m_events.capacity() * sizeof(trace::EventId) +
+                      m_starts.capacity() * sizeof(std::int64_t) +
+                      m_blocks.capacity() * sizeof(Block);
+    for (const auto& level : m_coarser) sum += level.capacity() * sizeof(Longest);
+    return sum;
+}
+
+}  // namespace pleat::timeline
