@@ -32,6 +32,8 @@ class EventColours {
     [[nodiscard]] std::uint8_t operator[](trace::EventId event) const {
         return m_colours[event.index()];
     }
+    // Asks for memory that will be used soon.
+    void fetch(trace::EventId event) const { __builtin_prefetch(&m_colours[event.index()]); }
     [[nodiscard]] ColourMode mode() const { return m_mode; }
     // What the colours in use mean, by ascending number or by kind; nothing for names, whose
     // colours repeat.

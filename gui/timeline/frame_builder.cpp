@@ -7,6 +7,10 @@
 namespace pleat::timeline {
 namespace {
 
+// Columns that are prepared at once for all rows of a lane: rows lie side by side in memory, so
+// what one of them brought into the cache serves the others.
+constexpr std::size_t kTile = 256;
+
 // Rounded down, so that idle time is never hidden; any event shows.
 std::uint8_t occupancyOf(const Summary& summary, base::Duration column) {
     if (summary.count == 0) return 0;
@@ -52,26 +56,52 @@ const Frame& FrameBuilder::build(const LodIndex& index, const LaneTree& tree,
     resizeRows(m_places.size());
     const Sources sources{&index, &colours, options.labelWidth};
     m_pool->forEach(m_places.size(), [&](std::size_t i) {
-        m_frame.rows[i].place = m_places[i];
-        fillRow(m_frame.rows[i], sources);
+        FrameRow& row = m_frame.rows[i];
+        row.place = m_places[i];
+        row.boxes.clear();
+        row.labels.clear();
+        row.cells.assign(width, Cell{});
+        const RowIndex* events = rowAt(index, row.place);
+        if (events != nullptr && events->size() > 0) addBoxes(row, *events, sources);
+    });
+    groupByLane();
+    const std::size_t tiles = (width + kTile - 1) / kTile;
+    m_pool->forEach(m_groups.size() * tiles, [&](std::size_t i) {
+        const auto x0 = static_cast<std::int32_t>(i % tiles * kTile);
+        const auto x1 =
+            static_cast<std::int32_t>(std::min<std::size_t>(i % tiles * kTile + kTile, width));
+        const Group group = m_groups[i / tiles];
+        for (std::size_t row = group.first; row < group.last; ++row)
+            fillTile(m_frame.rows[row], x0, x1, sources);
     });
     return m_frame;
 }
 
-void FrameBuilder::fillRow(FrameRow& out, const Sources& sources) const {
-    out.boxes.clear();
-    out.labels.clear();
-    out.cells.assign(static_cast<std::size_t>(m_frame.viewport.width), Cell{});
-    const RowIndex* row = rowAt(*sources.index, out.place);
-    if (row == nullptr || row->size() == 0) return;
-    addBoxes(out, *row, sources);
-    RowIndex::Bookmark bookmark = 0;
-    std::int32_t x = 0;
-    for (const Box& box : out.boxes) {
-        addCells(out, *row, x, box.x0, bookmark, sources);
-        x = box.x1;
+void FrameBuilder::groupByLane() {
+    m_groups.clear();
+    for (std::size_t i = 0; i < m_places.size(); ++i) {
+        const bool another = i == 0 || m_places[i].lane != m_places[i - 1].lane ||
+                             m_places[i].rank != m_places[i - 1].rank;
+        if (another) m_groups.push_back({i, i});
+        m_groups.back().last = i + 1;
     }
-    addCells(out, *row, x, m_frame.viewport.width, bookmark, sources);
+}
+
+void FrameBuilder::fillTile(FrameRow& row, std::int32_t x0, std::int32_t x1,
+                            const Sources& sources) const {
+    const RowIndex* events = rowAt(*sources.index, row.place);
+    if (events == nullptr || events->size() == 0) return;
+    RowIndex::Bookmark bookmark = 0;
+    std::array<Summary, kTile> scratch{};
+    auto box = std::partition_point(row.boxes.begin(), row.boxes.end(),
+                                    [&](const Box& one) { return one.x1 <= x0; });
+    for (std::int32_t x = x0; x < x1; ++box) {
+        const bool more = box != row.boxes.end();
+        const std::int32_t end = more ? std::min(box->x0, x1) : x1;
+        if (x < end) addCells(row, *events, x, end, bookmark, scratch, sources);
+        if (!more) break;
+        x = box->x1;
+    }
 }
 
 void FrameBuilder::addBoxes(FrameRow& out, const RowIndex& row, const Sources& sources) const {
@@ -89,19 +119,17 @@ void FrameBuilder::addBoxes(FrameRow& out, const RowIndex& row, const Sources& s
 }
 
 void FrameBuilder::addCells(FrameRow& out, const RowIndex& row, std::int32_t x0, std::int32_t x1,
-                            RowIndex::Bookmark& bookmark, const Sources& sources) const {
-    constexpr std::int32_t kAtOnce = 128;
-    std::array<Summary, kAtOnce> summaries{};
-    for (std::int32_t first = x0; first < x1; first += kAtOnce) {
-        const auto at = static_cast<std::size_t>(first);
-        const auto count = static_cast<std::size_t>(std::min(kAtOnce, x1 - first));
-        const std::span<const base::TraceTime> bounds(&m_bounds[at], count + 1);
-        row.summarise(bounds, {summaries.data(), count}, bookmark);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (summaries[i].count == 0) continue;
-            out.cells[at + i] = {occupancyOf(summaries[i], bounds[i + 1] - bounds[i]),
-                                 (*sources.colours)[summaries[i].longest]};
-        }
+                            RowIndex::Bookmark& bookmark, std::span<Summary> scratch,
+                            const Sources& sources) const {
+    const auto at = static_cast<std::size_t>(x0), count = static_cast<std::size_t>(x1 - x0);
+    const std::span<const base::TraceTime> bounds(&m_bounds[at], count + 1);
+    row.summarise(bounds, scratch.first(count), bookmark);
+    for (std::size_t i = 0; i < count; ++i)
+        if (scratch[i].count > 0) sources.colours->fetch(scratch[i].longest);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (scratch[i].count == 0) continue;
+        out.cells[at + i] = {occupancyOf(scratch[i], bounds[i + 1] - bounds[i]),
+                             (*sources.colours)[scratch[i].longest]};
     }
 }
 

@@ -3,6 +3,7 @@
 // one thread at a time.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "timeline/event_colours.h"
@@ -33,15 +34,21 @@ class FrameBuilder {
         std::int32_t labelWidth;
     };
     void resizeRows(std::size_t count);
-    void fillRow(FrameRow& out, const Sources& sources) const;
+    struct Group {
+        std::size_t first, last;
+    };
+    void groupByLane();
+    void fillTile(FrameRow& row, std::int32_t x0, std::int32_t x1, const Sources& sources) const;
     void addBoxes(FrameRow& out, const RowIndex& row, const Sources& sources) const;
     void addCells(FrameRow& out, const RowIndex& row, std::int32_t x0, std::int32_t x1,
-                  RowIndex::Bookmark& bookmark, const Sources& sources) const;
+                  RowIndex::Bookmark& bookmark, std::span<Summary> scratch,
+                  const Sources& sources) const;
 
     WorkerPool* m_pool;
     Frame m_frame;
     std::vector<FrameRow> m_spareRows;  // with the memory they had
     std::vector<PlacedRow> m_places;
+    std::vector<Group> m_groups;            // of places in one lane
     std::vector<base::TraceTime> m_bounds;  // timeAt of columns 0 … width
 };
 

@@ -20,9 +20,8 @@ RowIndex::RowIndex(const trace::EventColumns& columns, std::vector<trace::EventI
 }
 
 void RowIndex::build() {
-    const std::size_t blocks = (m_size + kBlock - 1) / kBlock;
-    m_starts.reserve(blocks);
-    m_blocks.reserve(blocks);
+    m_steps.reserve((m_size + kStep - 1) / kStep);
+    m_blocks.reserve((m_size + kBlock - 1) / kBlock);
     Boundary before;
     if (m_size > 0) before.frontierEnd = m_columns->startNs[eventAt(0)];
     for (std::size_t first = 0; first < m_size; first += kBlock)
@@ -31,17 +30,18 @@ void RowIndex::build() {
 }
 
 void RowIndex::buildBlock(std::size_t first, std::size_t last, Boundary& before) {
-    Block block{before.busy, before.frontierEnd, -1, 0, before.frontierEvent};
+    Block block{-1, before.frontierEnd, 0, before.frontierEvent};
     for (std::size_t i = first; i < last; ++i) {
         const std::size_t at = eventAt(i);
         const std::int64_t start = m_columns->startNs[at], length = m_columns->durationNs[at];
         const std::int64_t end = start + length;
-        if (i == first) m_starts.push_back(start);
+        if (i % kStep == 0) m_steps.push_back({start, before.busy});
         if (length > block.longestNs) {
             block.longestNs = length;
             block.longestEvent = static_cast<std::uint32_t>(at);
         }
         m_disjoint = m_disjoint && start >= before.frontierEnd;
+        m_ascending = m_ascending && (i == 0 || at > eventAt(i - 1));
         if (end > before.frontierEnd || i == 0) {
             before.busy += end - std::max(start, before.frontierEnd);
             before.frontierEnd = end;
@@ -71,25 +71,33 @@ void RowIndex::buildLevels() {
     }
 }
 
-// The last block whose first event starts before `time`, or the first one. Looks from `hint` on,
-// which is not behind it, in growing steps: neighbouring columns lie in neighbouring blocks.
-std::size_t RowIndex::blockBefore(std::int64_t time, std::size_t hint) const {
-    std::size_t low = hint, step = 1;
-    while (low + step < m_starts.size() && m_starts[low + step] < time) {
-        low += step;
-        step *= 2;
+// The last step whose first event starts before `time`, or the first one. Looks from `hint` on,
+// which is not behind it, in growing strides: neighbouring columns lie in neighbouring steps.
+std::size_t RowIndex::stepBefore(std::int64_t time, std::size_t hint) const {
+    std::size_t low = hint, stride = 1;
+    while (low + stride < m_steps.size() && m_steps[low + stride].start < time) {
+        low += stride;
+        stride *= 2;
     }
-    const std::size_t high = std::min(low + step, m_starts.size());
-    const auto begin = m_starts.begin();
-    const auto found = std::lower_bound(begin + static_cast<std::ptrdiff_t>(low + 1),
-                                        begin + static_cast<std::ptrdiff_t>(high), time);
-    return static_cast<std::size_t>(found - begin) - 1;
+    std::size_t high = std::min(low + stride, m_steps.size());
+    while (high - low > 1) {
+        const std::size_t middle = low + (high - low) / 2;
+        (m_steps[middle].start < time ? low : high) = middle;
+    }
+    return low;
 }
 
-RowIndex::Boundary RowIndex::boundary(std::int64_t time, std::size_t block) const {
-    const Block& before = m_blocks[block];
-    const std::size_t first = block * kBlock, last = std::min(first + kBlock, m_size);
-    Boundary result{first, before.busyBefore, before.frontierEnd, before.frontierEvent};
+RowIndex::Boundary RowIndex::boundary(std::int64_t time, std::size_t step) const {
+    if (m_disjoint && m_events.empty())
+        return disjointBoundary(time, step, [&](std::size_t i) { return m_first + i; });
+    if (m_disjoint)
+        return disjointBoundary(time, step,
+                                [&](std::size_t i) { return std::size_t{m_events[i].index()}; });
+    const std::size_t first = step * kStep / kBlock * kBlock;
+    const std::size_t last = std::min(first + kBlock, m_size);
+    const Block& before = m_blocks[first / kBlock];
+    Boundary result{first, m_steps[first / kStep].busyBefore, before.frontierEnd,
+                    before.frontierEvent};
     for (; result.position < last; ++result.position) {
         const std::size_t at = eventAt(result.position);
         const std::int64_t start = m_columns->startNs[at];
@@ -104,14 +112,37 @@ RowIndex::Boundary RowIndex::boundary(std::int64_t time, std::size_t block) cons
     return result;
 }
 
+// Where no events overlap the frontier is the event before, and busy time is a plain sum.
+template <class EventAt>
+RowIndex::Boundary RowIndex::disjointBoundary(std::int64_t time, std::size_t step,
+                                              EventAt eventAtPosition) const {
+    const std::int64_t* const starts = m_columns->startNs.data();
+    const std::int64_t* const durations = m_columns->durationNs.data();
+    const std::size_t first = step * kStep, last = std::min(first + kStep, m_size);
+    Boundary result{first, m_steps[step].busyBefore, 0, 0};
+    std::size_t before = 0;
+    for (; result.position < last; ++result.position) {
+        const std::size_t at = eventAtPosition(result.position);
+        if (starts[at] >= time) break;
+        result.busy += durations[at];
+        before = at;
+    }
+    // At least the step's first event starts before, unless none does.
+    if (result.position > 0) {
+        result.frontierEnd = starts[before] + durations[before];
+        result.frontierEvent = static_cast<std::uint32_t>(before);
+    }
+    return result;
+}
+
 std::size_t RowIndex::positionAt(base::TraceTime time) const {
     if (m_size == 0) return 0;
-    return boundary(time.ns, blockBefore(time.ns, 0)).position;
+    return boundary(time.ns, stepBefore(time.ns, 0)).position;
 }
 
 trace::EventId RowIndex::frontierAt(base::TraceTime time) const {
     if (m_size == 0) return {};
-    const Boundary at = boundary(time.ns, blockBefore(time.ns, 0));
+    const Boundary at = boundary(time.ns, stepBefore(time.ns, 0));
     return at.position == 0 ? trace::EventId() : trace::EventId(at.frontierEvent);
 }
 
@@ -135,25 +166,34 @@ RowIndex::Longest RowIndex::longestOfBlocks(std::size_t first, std::size_t last)
     return longest;
 }
 
-RowIndex::Longest RowIndex::longestOf(std::size_t first, std::size_t last) const {
+// Of the events [first, last), all of one block. Its longest is known; only where that is none of
+// these are they looked at.
+RowIndex::Longest RowIndex::longestWithin(std::size_t first, std::size_t last,
+                                          std::int64_t atLeast) const {
+    const Block& block = m_blocks[first / kBlock];
     Longest longest;
-    const auto offer = [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) {
-            const std::size_t at = eventAt(i);
-            if (m_columns->durationNs[at] > longest.ns)
-                longest = {m_columns->durationNs[at], static_cast<std::uint32_t>(at)};
-        }
-    };
-    const std::size_t firstWhole = (first + kBlock - 1) / kBlock, lastWhole = last / kBlock;
-    if (firstWhole >= lastWhole) {
-        offer(first, last);
-        return longest;
+    if (first == last || block.longestNs < atLeast) return longest;
+    if (m_ascending && block.longestEvent >= eventAt(first) &&
+        block.longestEvent <= eventAt(last - 1))
+        return {block.longestNs, block.longestEvent};
+    for (std::size_t i = first; i < last; ++i) {
+        const std::size_t at = eventAt(i);
+        if (m_columns->durationNs[at] > longest.ns)
+            longest = {m_columns->durationNs[at], static_cast<std::uint32_t>(at)};
     }
-    offer(first, firstWhole * kBlock);
-    const Longest whole = longestOfBlocks(firstWhole, lastWhole);
-    if (whole.ns > longest.ns) longest = whole;
-    offer(lastWhole * kBlock, last);
     return longest;
+}
+
+RowIndex::Longest RowIndex::longestOf(std::size_t first, std::size_t last) const {
+    const std::size_t firstWhole = (first + kBlock - 1) / kBlock, lastWhole = last / kBlock;
+    if (firstWhole > lastWhole) return longestWithin(first, last, 0);
+    // The whole blocks first: what they hold is most often longer than all of a part of one.
+    Longest longest = longestOfBlocks(firstWhole, lastWhole);
+    const Longest head = longestWithin(first, firstWhole * kBlock, longest.ns);
+    if (head.ns >= longest.ns) longest = head;
+    if (lastWhole * kBlock == last) return longest;
+    const Longest tail = longestWithin(lastWhole * kBlock, last, longest.ns + 1);
+    return tail.ns > longest.ns ? tail : longest;
 }
 
 Summary RowIndex::between(const Boundary& a, std::int64_t from, const Boundary& b) const {
@@ -179,18 +219,21 @@ Summary RowIndex::summarise(base::Interval window) const {
     return summary;
 }
 
-void RowIndex::fetchAhead(std::size_t block) const {
-    __builtin_prefetch(&m_blocks[block]);
-    const std::size_t first = block * kBlock;
-    if (!m_events.empty()) {
-        __builtin_prefetch(&m_events[first]);
-        return;
+void RowIndex::fetchStep(std::size_t step) const {
+    __builtin_prefetch(&m_blocks[step * kStep / kBlock]);
+    if (m_events.empty()) {
+        fetchEvents(step);
+    } else {
+        __builtin_prefetch(&m_events[step * kStep]);
     }
-    const std::size_t at = m_first + first, middle = std::min(first + kBlock / 2, m_size - 1);
-    __builtin_prefetch(&m_columns->startNs[at]);
-    __builtin_prefetch(&m_columns->startNs[m_first + middle]);
-    __builtin_prefetch(&m_columns->durationNs[at]);
-    __builtin_prefetch(&m_columns->durationNs[m_first + middle]);
+}
+
+void RowIndex::fetchEvents(std::size_t step) const {
+    const std::size_t first = step * kStep, last = std::min(first + kStep, m_size) - 1;
+    for (const std::size_t position : {first, (first + last) / 2, last}) {
+        __builtin_prefetch(&m_columns->startNs[eventAt(position)]);
+        __builtin_prefetch(&m_columns->durationNs[eventAt(position)]);
+    }
 }
 
 void RowIndex::summarise(std::span<const base::TraceTime> bounds, std::span<Summary> summaries,
@@ -201,20 +244,22 @@ void RowIndex::summarise(std::span<const base::TraceTime> bounds, std::span<Summ
         return;
     }
     constexpr std::size_t kAhead = 32;
-    std::array<std::size_t, kAhead> blocks{};
-    std::size_t block = bookmark;
+    std::array<std::size_t, kAhead> steps{};
+    std::size_t step = bookmark;
     Boundary left;
     std::int64_t busyLeft = 0;
     for (std::size_t first = 0; first < bounds.size(); first += kAhead) {
         const std::size_t count = std::min(kAhead, bounds.size() - first);
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t next = blockBefore(bounds[first + i].ns, block);
-            if (next != block || first + i == 0) fetchAhead(next);
-            blocks[i] = block = next;
+            const std::size_t next = stepBefore(bounds[first + i].ns, step);
+            if (next != step || first + i == 0) fetchStep(next);
+            steps[i] = step = next;
         }
+        for (std::size_t i = 0; i < count && !m_events.empty(); ++i)
+            if (i == 0 || steps[i] != steps[i - 1]) fetchEvents(steps[i]);
         for (std::size_t i = 0; i < count; ++i) {
             const std::int64_t time = bounds[first + i].ns;
-            const Boundary right = boundary(time, blocks[i]);
+            const Boundary right = boundary(time, steps[i]);
             // What lasts beyond the bound lies behind it.
             const std::int64_t beyond = right.position > 0 ? right.frontierEnd - time : 0;
             const std::int64_t busyRight = right.busy - std::max<std::int64_t>(0, beyond);
@@ -227,7 +272,7 @@ void RowIndex::summarise(std::span<const base::TraceTime> bounds, std::span<Summ
             busyLeft = busyRight;
         }
     }
-    bookmark = block;
+    bookmark = step;
 }
 
 std::size_t RowIndex::nextBlock(std::size_t block, std::size_t last, std::int64_t minimum) const {
@@ -250,8 +295,7 @@ std::size_t RowIndex::nextBlock(std::size_t block, std::size_t last, std::int64_
 
 std::size_t RowIndex::bytes() const {
     std::size_t sum = sizeof(*this) + m_events.capacity() * sizeof(trace::EventId) +
-                      m_starts.capacity() * sizeof(std::int64_t) +
-                      m_blocks.capacity() * sizeof(Block);
+                      m_steps.capacity() * sizeof(Step) + m_blocks.capacity() * sizeof(Block);
     for (const auto& level : m_coarser) sum += level.capacity() * sizeof(Longest);
     return sum;
 }

@@ -2,11 +2,12 @@
 // long the row was busy, how many events there were and which was the longest, in O(log n): what a
 // column of pixels shows, whatever the zoom. Nothing is rounded.
 //
-// Blocks of 16 events, in order of start, hold what lies before them (busy time, and the event that
-// ends last: the *frontier*) and their longest event; coarser levels of 16 hold the longest only.
-// Busy time before t is that of the events that start before t, less what the frontier has beyond
-// t: everything that lasts beyond t and started before it ends with the frontier at the latest.
-// So a row may also hold events that overlap.
+// Every 8 events, in order of start, a *step* holds when the first of them starts and how long the
+// row was busy before; every 16 a *block* holds their longest, and of all earlier events the one
+// that ends last: the *frontier*; coarser levels of 16 hold the longest only. Busy time before t is
+// that of the events that start before t, less what the frontier has beyond t: everything that
+// lasts beyond t and started before it ends with the frontier at the latest. So a row may also hold
+// events that overlap.
 //
 // The naive definition, which tests/unit/timeline compares with at every zoom: over all events e of
 // the row, in the window [a, b),
@@ -17,8 +18,8 @@
 // of several that do (only in the last row of a lane that is too deep, and in summaries) it is the
 // one that ends last.
 //
-// 40 bytes a block, 2.7 an event; 4 more where the row does not hold all events of its lane. Safe
-// to read from any thread. Refers to the columns, which must outlive it.
+// 3.6 bytes an event; 4 more where the row does not hold all events of its lane. Safe to read from
+// any thread. Refers to the columns, which must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -77,17 +78,19 @@ class RowIndex {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
-    static constexpr std::size_t kBlock = 16;
+    static constexpr std::size_t kStep = 8, kBlock = 16;
 
+    struct Step {
+        std::int64_t start = 0;
+        std::int64_t busyBefore = 0;  // of all earlier events
+    };
     struct Longest {
         std::int64_t ns = -1;
         std::uint32_t event = 0;
     };
     struct Block {
-        std::int64_t busyBefore = 0;  // of all earlier events
-        std::int64_t frontierEnd =
-            0;  // where the last of them ends; before the first event, its start
-        std::int64_t longestNs = -1;  // of this block
+        std::int64_t longestNs = -1;
+        std::int64_t frontierEnd = 0;  // of all earlier events; before the first, its start
         std::uint32_t longestEvent = 0;
         std::uint32_t frontierEvent = 0;
     };
@@ -105,21 +108,29 @@ class RowIndex {
     [[nodiscard]] std::size_t eventAt(std::size_t position) const {
         return m_events.empty() ? m_first + position : m_events[position].index();
     }
-    [[nodiscard]] std::size_t blockBefore(std::int64_t time, std::size_t hint) const;
-    [[nodiscard]] Boundary boundary(std::int64_t time, std::size_t block) const;
+    [[nodiscard]] std::size_t stepBefore(std::int64_t time, std::size_t hint) const;
+    [[nodiscard]] Boundary boundary(std::int64_t time, std::size_t step) const;
+    template <class EventAt>
+    [[nodiscard]] Boundary disjointBoundary(std::int64_t time, std::size_t step,
+                                            EventAt eventAtPosition) const;
     [[nodiscard]] Summary between(const Boundary& a, std::int64_t from, const Boundary& b) const;
     [[nodiscard]] Longest longestOf(std::size_t first, std::size_t last) const;
+    [[nodiscard]] Longest longestWithin(std::size_t first, std::size_t last,
+                                        std::int64_t atLeast) const;
     [[nodiscard]] Longest longestOfBlocks(std::size_t first, std::size_t last) const;
-    void fetchAhead(std::size_t block) const;
+    // Ask for memory that will be used soon: a step's block and ids; its events.
+    void fetchStep(std::size_t step) const;
+    void fetchEvents(std::size_t step) const;
     // The first block from `block` on that may hold an event of at least `minimum`; `last` if none.
     [[nodiscard]] std::size_t nextBlock(std::size_t block, std::size_t last,
                                         std::int64_t minimum) const;
 
     const trace::EventColumns* m_columns;
     std::size_t m_first = 0, m_size = 0;
-    bool m_disjoint = true;                // no event starts before an earlier one ends
+    bool m_disjoint = true;   // no event starts before an earlier one ends
+    bool m_ascending = true;  // later positions have greater ids: all events are of one lane
     std::vector<trace::EventId> m_events;  // empty: m_first and those behind it
-    std::vector<std::int64_t> m_starts;    // of each block's first event
+    std::vector<Step> m_steps;
     std::vector<Block> m_blocks;
     std::vector<std::vector<Longest>> m_coarser;  // [0]: of 16 blocks each, [1]: of 256, …
 };
@@ -128,7 +139,7 @@ template <class Take>
 void RowIndex::forEachPiece(base::Interval window, std::int64_t minimum, Take take) const {
     if (m_size == 0 || window.empty()) return;
     const std::int64_t least = minimum > 1 ? minimum : 1;
-    const Boundary left = boundary(window.begin.ns, blockBefore(window.begin.ns, 0));
+    const Boundary left = boundary(window.begin.ns, stepBefore(window.begin.ns, 0));
     if (left.position > 0 && left.frontierEnd > window.begin.ns) {
         // It covers whatever else reaches in, so it counts from its start.
         const std::int64_t start = m_columns->startNs[left.frontierEvent];

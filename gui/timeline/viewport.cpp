@@ -9,9 +9,15 @@ namespace {
 // Far beyond what a trace can hold (trace/limits.h), near enough for sums of two to fit.
 constexpr double kFarthest = 4.0e18;
 
+// Rounded up. Not std::ceil: that is a call, and a frame needs a million.
+std::int64_t roundedUp(double value) {
+    const double limited = std::clamp(value, -kFarthest, kFarthest);
+    const auto cut = static_cast<std::int64_t>(limited);
+    return cut + (static_cast<double>(cut) < limited ? 1 : 0);
+}
+
 std::int64_t offsetAt(const Viewport& viewport, double x) {
-    return static_cast<std::int64_t>(
-        std::ceil(std::clamp(x * viewport.nsPerPixel, -kFarthest, kFarthest)));
+    return roundedUp(x * viewport.nsPerPixel);
 }
 
 base::TraceTime plus(base::TraceTime time, double ns) {
@@ -25,9 +31,8 @@ base::TraceTime plus(base::TraceTime time, double ns) {
 // The quotient is off by at most a few units where a column is short beside the distance.
 std::int32_t firstAfter(const Viewport& viewport, base::TraceTime time, double shift,
                         std::int32_t low, std::int32_t high) {
-    const double guess = std::ceil(pixelAt(viewport, time) - shift);
     auto c = static_cast<std::int32_t>(
-        std::clamp(guess, static_cast<double>(low), static_cast<double>(high)));
+        std::clamp<std::int64_t>(roundedUp(pixelAt(viewport, time) - shift), low, high));
     while (c > low && timeAt(viewport, c - 1 + shift) > time) --c;
     while (c < high && timeAt(viewport, c + shift) <= time) ++c;
     return c;
@@ -52,9 +57,7 @@ std::int32_t edgeAt(const Viewport& viewport, base::TraceTime time) {
     return firstAfter(viewport, time, 0.5, 0, viewport.width);
 }
 
-std::int64_t wholeNsPerPixel(const Viewport& viewport) {
-    return static_cast<std::int64_t>(std::ceil(viewport.nsPerPixel));
-}
+std::int64_t wholeNsPerPixel(const Viewport& viewport) { return roundedUp(viewport.nsPerPixel); }
 
 base::Interval visible(const Viewport& viewport) {
     return {viewport.begin, timeAt(viewport, viewport.width)};
