@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -23,15 +22,7 @@ base::Result<opening::OpenRequest> requestOf(const TraceInput& input) {
     request.files.assign(input.files.begin(), input.files.end());
     request.rules = input.rules;
     for (const std::string& given : input.ranks) {
-        const std::size_t equals = given.rfind('=');
-        std::int32_t number = -1;
-        const char* first =
-            given.data() + (equals == std::string::npos ? given.size() : equals + 1);
-        const auto [end, error] = std::from_chars(first, given.data() + given.size(), number);
-        if (error != std::errc() || end != given.data() + given.size() || number < 0) {
-            return usage(fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3", given));
-        }
-        request.ranks[given.substr(0, equals)] = number;
+        if (const auto added = request.addRank(given); !added) return added.error();
     }
     return request;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "annotate/annotate.h"
@@ -54,6 +55,20 @@ base::Result<OpenedTrace> importFiles(std::span<const fs::path> files, const Ope
 }
 
 }  // namespace
+
+base::Result<void> OpenRequest::addRank(std::string_view given) {
+    const std::size_t equals = given.rfind('=');
+    const std::string_view digits =
+        equals == std::string_view::npos ? std::string_view() : given.substr(equals + 1);
+    std::int32_t number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size() || number < 0) {
+        return base::Error{base::ErrorCode::Usage,
+                           fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3", given)};
+    }
+    ranks[given.substr(0, equals)] = number;
+    return {};
+}
 
 std::string OpenRequest::name() const {
     if (files.empty()) return {};

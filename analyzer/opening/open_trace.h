@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/progress.h"
@@ -20,6 +21,8 @@ struct OpenRequest {
     std::map<std::filesystem::path, std::int32_t> ranks;  // of files that do not say theirs
     std::string rules;  // JSON file: what names mean (docs/importing.md); empty: none
 
+    // "FILE=N"; Usage error for anything else.
+    [[nodiscard]] base::Result<void> addRank(std::string_view given);
     // For words: the one file, or "a.json and 7 more".
     [[nodiscard]] std::string name() const;
 };

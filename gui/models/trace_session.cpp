@@ -18,7 +18,7 @@ struct Analysed {
     QString error;
 };
 
-Analysed analysed(const trace::Trace& trace) {
+Analysed resultsOf(const trace::Trace& trace) {
     auto run = analysis::analyseRun(trace, {});
     if (!run) return {nullptr, shownText(run.error().message)};
     return {std::make_shared<const RunResults>(
@@ -97,7 +97,7 @@ void TraceSession::finishLoading(Opened opened) {
 }
 
 void TraceSession::analyse() {
-    m_analysing.start([trace = m_trace](const std::stop_token&) { return analysed(*trace); },
+    m_analysing.start([trace = m_trace](const std::stop_token&) { return resultsOf(*trace); },
                       [this](Analysed answer) {
                           m_results = std::move(answer.results);
                           if (!m_results) setNotice(tr("No analysis: %1").arg(answer.error));

@@ -57,6 +57,8 @@ class TraceSession : public QObject {
     [[nodiscard]] std::shared_ptr<const trace::Trace> trace() const { return m_trace; }
     // Null until the analysis is done.
     [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_results; }
+    // Is there nothing more to come of this trace?
+    [[nodiscard]] bool analysed() const { return m_trace != nullptr && !m_analysing.running(); }
     // The *.pleat file of the trace; empty where it was imported.
     [[nodiscard]] const std::filesystem::path& database() const { return m_database; }
     [[nodiscard]] bool recordingGoesOn() const { return m_state == State::Loaded && !m_finished; }

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QWidget>
 
+#include "models/figure_model.h"
 #include "models/place.h"
 #include "models/trace_session.h"
 
@@ -29,12 +30,16 @@ class SessionView : public QWidget {
     // Can it show this place at all? The window brings the first view that can to the front.
     [[nodiscard]] virtual bool shows(const models::Place& place) const = 0;
     [[nodiscard]] virtual QList<KeyHelp> keys() const { return {}; }
+    // What is exported as its picture.
+    [[nodiscard]] virtual QWidget* picture() { return this; }
 
   signals:
     // Somebody wants to see this place.
     void placeChosen(const pleat::models::Place& place);
     // Somebody points at this place, here: the others may follow, none comes to the front.
     void placePointed(const pleat::models::Place& place);
+    // Something that is no event was selected, with what is known about it.
+    void factsWanted(const QString& title, const pleat::models::Figures& facts);
 
   protected:
     [[nodiscard]] models::TraceSession& session() const { return m_session; }

@@ -1,0 +1,32 @@
+// Everything that is known about one thing a person points at: an event, an idle gap, an area of
+// the pipeline. Two columns, what and value; a value that speaks of another place leads there.
+// Pure.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+#include "models/figure_model.h"
+#include "models/iteration_model.h"
+#include "trace/trace.h"
+
+namespace pleat::models {
+
+// Name, rank, lane, times, arguments, the task or transfer it is with its peers and who was late,
+// what launched it, and its slack where the iteration analysed has it (may be null). O(tasks +
+// transfers).
+[[nodiscard]] Figures eventFacts(const trace::Trace& trace, trace::EventId event,
+                                 const IterationResults* iteration);
+// Where an event is, so that every view can show it.
+[[nodiscard]] Place placeOf(const trace::Trace& trace, trace::EventId event);
+
+// Of the scene's gap at this position: how long, and because of what.
+[[nodiscard]] Figures gapFacts(const IterationResults& iteration, std::size_t gap);
+// Accounting of rows [first, last] between two moments; sums to rows x length.
+[[nodiscard]] Figures areaFacts(const IterationResults& iteration, std::uint32_t firstRow,
+                                std::uint32_t lastRow, base::Interval range);
+
+// A length of time, exact: "12.346 ms", below 10 µs in ns.
+[[nodiscard]] QString shownDuration(base::Duration duration);
+
+}  // namespace pleat::models

@@ -1,0 +1,59 @@
+#include "models/iteration_model.h"
+
+#include <utility>
+
+#include "models/pipeline_scene_maker.h"
+#include "models/text.h"
+
+namespace pleat::models {
+namespace {
+
+struct Answer {
+    std::shared_ptr<const IterationResults> results;
+    QString problem;
+};
+
+Answer analysed(const std::shared_ptr<const trace::Trace>& trace,
+                std::optional<std::int32_t> iteration) {
+    auto analysis = analysis::analyseIteration(*trace, iteration);
+    if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000)};
+    timeline::PipelineScene scene = makePipelineScene(*trace, *analysis);
+    return {std::make_shared<const IterationResults>(
+                IterationResults{trace, std::move(*analysis), std::move(scene)}),
+            {}};
+}
+
+}  // namespace
+
+IterationModel::IterationModel(TraceSession& session, QObject* parent)
+    : QObject(parent), m_session(session) {
+    connect(&session, &TraceSession::traceChanged, this, [this] {
+        m_chosen.reset();
+        analyse();
+    });
+}
+
+void IterationModel::choose(std::optional<std::int32_t> iteration) {
+    if (iteration == m_chosen && (m_results || working())) return;
+    if (iteration && m_results && m_results->analysis.window.iteration == *iteration) return;
+    m_chosen = iteration;
+    analyse();
+}
+
+void IterationModel::analyse() {
+    m_background.stop();
+    m_results.reset();
+    m_problem.clear();
+    if (const auto trace = m_session.trace()) {
+        m_background.start([trace, iteration = m_chosen](
+                               const std::stop_token&) { return analysed(trace, iteration); },
+                           [this](Answer answer) {
+                               m_results = std::move(answer.results);
+                               m_problem = answer.problem;
+                               emit changed();
+                           });
+    }
+    emit changed();
+}
+
+}  // namespace pleat::models

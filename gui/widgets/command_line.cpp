@@ -1,0 +1,95 @@
+#include "widgets/command_line.h"
+
+#include <QCommandLineParser>
+#include <QRegularExpression>
+
+namespace pleat::widgets {
+namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(CommandLine)
+};
+
+base::Error usage(const QString& message) {
+    return {base::ErrorCode::Usage, message.toStdString()};
+}
+
+base::Result<base::Interval> rangeOf(const QString& text) {
+    static const QRegularExpression form(QStringLiteral("^(\\d{1,18}):(\\d{1,18})$"));
+    const auto match = form.match(text);
+    const qlonglong begin = match.captured(1).toLongLong(), end = match.captured(2).toLongLong();
+    if (match.hasMatch() && begin < end) return base::Interval{{begin}, {end}};
+    return usage(QStringLiteral("--range %1: expected A:B in nanoseconds from the first event, "
+                                "A before B, e.g. 0:5000000")
+                     .arg(text));
+}
+
+base::Result<QSize> sizeOf(const QString& text) {
+    static const QRegularExpression form(QStringLiteral("^(\\d{1,5})x(\\d{1,5})$"));
+    const auto match = form.match(text);
+    const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+    constexpr int kLeast = 200, kMost = 16'384;
+    const bool fits = size.width() >= kLeast && size.width() <= kMost && size.height() >= kLeast &&
+                      size.height() <= kMost;
+    if (match.hasMatch() && fits) return size;
+    return usage(
+        QStringLiteral("--size %1: expected WxH in pixels, each 200 to 16384, e.g. 1280x800")
+            .arg(text));
+}
+
+}  // namespace
+
+base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription(Text::tr("Shows a trace: where an iteration went."));
+    const QCommandLineOption help = parser.addHelpOption();
+    parser.addPositionalArgument(
+        QStringLiteral("trace"),
+        Text::tr("A *.pleat file, or files or a folder that pleat import reads"),
+        QStringLiteral("[trace…]"));
+    const auto option = [&parser](const char* name, const QString& does, const char* value) {
+        parser.addOption({QString::fromLatin1(name), does, QString::fromLatin1(value)});
+    };
+    option("rank", Text::tr("This file is rank N"), "FILE=N");
+    option("rules", Text::tr("JSON file that says what names of events mean"), "FILE");
+    option("screenshot", Text::tr("Write a picture of the window (.png, .svg, .pdf) and leave"),
+           "FILE");
+    option("view", Text::tr("The page: pipeline, answer, sql, diagnostics"), "PAGE");
+    option("trace", Text::tr("The trace, as an option"), "FILE");
+    option("range", Text::tr("Times shown, in ns from the first event"), "A:B");
+    option("size", Text::tr("Of the picture, in pixels"), "WxH");
+    if (!parser.parse(arguments)) return usage(parser.errorText());
+    if (parser.isSet(help)) parser.showHelp();
+
+    CommandLine line;
+    ScreenshotOptions& screenshot = line.screenshot;
+    const auto value = [&parser](const char* name) {
+        return parser.value(QString::fromLatin1(name));
+    };
+    for (const QString& file :
+         parser.positionalArguments() + parser.values(QStringLiteral("trace")))
+        screenshot.trace.files.emplace_back(file.toStdString());
+    screenshot.trace.rules = value("rules").toStdString();
+    for (const QString& given : parser.values(QStringLiteral("rank"))) {
+        if (const auto added = screenshot.trace.addRank(given.toStdString()); !added)
+            return added.error();
+    }
+    screenshot.file = value("screenshot");
+    line.takeScreenshot = parser.isSet(QStringLiteral("screenshot"));
+    if (parser.isSet(QStringLiteral("view"))) screenshot.view = value("view");
+    if (parser.isSet(QStringLiteral("range"))) {
+        const auto range = rangeOf(value("range"));
+        if (!range) return range.error();
+        screenshot.range = *range;
+    }
+    if (parser.isSet(QStringLiteral("size"))) {
+        const auto size = sizeOf(value("size"));
+        if (!size) return size.error();
+        screenshot.size = *size;
+    }
+    if (line.takeScreenshot && screenshot.trace.files.empty())
+        return usage(QStringLiteral("--screenshot: name the trace, with --trace FILE"));
+    return line;
+}
+
+}  // namespace pleat::widgets

@@ -1,0 +1,85 @@
+// Paints a pipeline scene and moves through it: zoom, pan, selection of a task, a gap or an area.
+// What lies where is timeline/pipeline_geometry's.
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QPoint>
+#include <memory>
+#include <optional>
+
+#include "models/iteration_model.h"
+#include "timeline/pipeline_geometry.h"
+
+class QPainter;
+
+namespace pleat::widgets {
+
+// Rows [first, last], and a stretch of time.
+struct PipelineArea {
+    std::uint32_t firstRow = 0, lastRow = 0;
+    base::Interval range;
+};
+
+class PipelineView : public QAbstractScrollArea {
+    Q_OBJECT
+
+  public:
+    explicit PipelineView(QWidget* parent = nullptr);
+
+    // Null clears it.
+    void setResults(std::shared_ptr<const models::IterationResults> results);
+    void showRange(base::Interval range);
+    void showRow(std::int32_t rank);
+    void selectEvent(trace::EventId event);
+    void fit();
+    void setGhosts(bool shown);
+    void setMessages(bool shown);
+
+    [[nodiscard]] base::Interval visibleRange() const;
+    [[nodiscard]] std::optional<timeline::PipelineHit> selection() const { return m_selection; }
+    [[nodiscard]] std::optional<PipelineArea> area() const { return m_area; }
+    // The pixel at the middle of a task, in the viewport; for tests.
+    [[nodiscard]] QPoint pointOfTask(std::size_t task) const;
+
+  signals:
+    void selected(const pleat::timeline::PipelineHit& hit);
+    void areaSelected(const pleat::widgets::PipelineArea& area);
+    // Enter or a double click on a task or gap.
+    void activated(const pleat::timeline::PipelineHit& hit);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    [[nodiscard]] timeline::PipelineViewport pipelineViewport() const;
+    [[nodiscard]] std::optional<timeline::PipelineHit> hitAtPoint(QPoint point) const;
+    void setTime(const timeline::Viewport& time);
+    void zoom(double x, double factor);
+    void pan(double pixels);
+    void moveSelection(int columns, int rows);
+    void select(std::optional<timeline::PipelineHit> hit);
+    void updateScrollBar();
+    void updateArea(QPoint to);
+    void paintRows(QPainter& painter, const timeline::PipelineViewport& viewport) const;
+    void paintBoxes(QPainter& painter, const timeline::PipelineFrame& frame) const;
+    void paintRuler(QPainter& painter) const;
+    [[nodiscard]] int pictureWidth() const;
+    [[nodiscard]] int rowHeight() const;
+
+    std::shared_ptr<const models::IterationResults> m_results;
+    timeline::Viewport m_time;
+    bool m_ghosts = false, m_messages = true;
+    std::optional<timeline::PipelineHit> m_selection;
+    std::optional<PipelineArea> m_area;
+    QPoint m_pressed, m_last;
+    bool m_dragging = false, m_selecting = false;
+};
+
+}  // namespace pleat::widgets

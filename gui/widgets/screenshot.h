@@ -1,0 +1,26 @@
+// A picture of the window without anybody at it, for documents and CI: open, wait until everything
+// is analysed, show a page, write the file.
+#pragma once
+
+#include <QSize>
+#include <QString>
+#include <optional>
+
+#include "base/interval_set.h"
+#include "base/result.h"
+#include "opening/open_trace.h"
+
+namespace pleat::widgets {
+
+struct ScreenshotOptions {
+    opening::OpenRequest trace;
+    QString file;  // its ending says the format: .png .svg .pdf
+    QString view = QStringLiteral("answer");
+    std::optional<base::Interval> range;  // from the first event
+    QSize size{1280, 800};
+};
+
+// Usage error for an unknown view, else the error of opening or writing. Runs the event loop.
+[[nodiscard]] base::Result<void> takeScreenshot(const ScreenshotOptions& options);
+
+}  // namespace pleat::widgets

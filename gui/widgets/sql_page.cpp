@@ -1,0 +1,114 @@
+#include "widgets/sql_page.h"
+
+#include <QFile>
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+namespace pleat::widgets {
+
+SqlPage::SqlPage(models::TraceSession& session, QWidget* parent)
+    : SessionView(session, parent),
+      m_editor(new QPlainTextEdit(this)),
+      m_run(new QPushButton(tr("&Run"), this)),
+      m_stop(new QPushButton(tr("&Stop"), this)),
+      m_csv(new QPushButton(tr("Save as &CSV…"), this)),
+      m_save(new QPushButton(tr("Save as a *.pleat file…"), this)),
+      m_status(new QLabel(this)),
+      m_results(new FigureView(this)) {
+    m_editor->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_editor->setPlainText(QStringLiteral(
+        "select kind, count(*) as tasks, sum(end_ns - start_ns) as ns from task group by kind;"));
+    m_editor->setMaximumHeight(140);
+    m_editor->setTabChangesFocus(true);
+    m_editor->setAccessibleName(tr("SQL"));
+    m_results->setAccessibleName(tr("Results"));
+    m_status->setTextFormat(Qt::PlainText);
+    m_status->setWordWrap(true);
+    auto* buttons = new QHBoxLayout;
+    for (QPushButton* button : {m_run, m_stop, m_csv, m_save}) buttons->addWidget(button);
+    buttons->addStretch(1);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_editor);
+    layout->addLayout(buttons);
+    layout->addWidget(m_status);
+    layout->addWidget(m_results, 1);
+    const auto* execute = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
+    connect(execute, &QShortcut::activated, this, &SqlPage::run);
+    connect(m_run, &QPushButton::clicked, this, &SqlPage::run);
+    connect(m_stop, &QPushButton::clicked, &m_query, &models::SqlQuery::cancel);
+    connect(m_csv, &QPushButton::clicked, this, &SqlPage::chooseCsvFile);
+    connect(m_save, &QPushButton::clicked, this, &SqlPage::saveAsDatabase);
+    connect(&m_query, &models::SqlQuery::finished, this, &SqlPage::showResults);
+    connect(m_results, &FigureView::placeChosen, this, &SessionView::placeChosen);
+    connect(&session, &models::TraceSession::traceChanged, this, &SqlPage::update);
+    update();
+}
+
+QList<KeyHelp> SqlPage::keys() const {
+    return {{tr("Ctrl+Enter"), tr("run the query")},
+            {tr("Enter"), tr("show a row's start_ns and end_ns on the timeline")}};
+}
+
+void SqlPage::run() {
+    if (session().database().empty()) return;
+    m_query.run(session().database(), m_editor->toPlainText());
+    m_status->setText(tr("Running…"));
+    m_stop->setEnabled(true);
+}
+
+QString SqlPage::exportCsv(const QString& file) const {
+    QFile out(file);
+    const QByteArray text = models::csvOf(m_query.figures()).toUtf8();
+    const bool written = out.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
+                         out.write(text) == text.size() && out.flush();
+    return written ? QString() : tr("%1: %2").arg(file, out.errorString());
+}
+
+void SqlPage::update() {
+    const bool imported = session().trace() != nullptr && session().database().empty();
+    m_save->setVisible(imported);
+    m_run->setEnabled(!imported);
+    m_stop->setEnabled(false);
+    m_csv->setEnabled(false);
+    m_results->setFigures({});
+    m_status->setText(imported
+                          ? tr("This trace was imported, so there is no database to ask. Save it "
+                               "as a *.pleat file, which then opens.")
+                          : tr("Only reading is allowed. Tables: select name from "
+                               "sqlite_schema; docs/trace_database.md describes them."));
+}
+
+void SqlPage::showResults() {
+    m_stop->setEnabled(false);
+    m_results->setFigures(m_query.figures());
+    m_csv->setEnabled(!m_query.figures().columns.isEmpty());
+    const std::int64_t rows = m_query.rowCount();
+    m_status->setText(
+        !m_query.error().isEmpty() ? m_query.error()
+        : rows > models::kMostRows
+            ? tr("%1 rows, the first %2 of them here").arg(rows).arg(models::kMostRows)
+            : tr("%n row(s)", nullptr, static_cast<int>(rows)));
+}
+
+void SqlPage::chooseCsvFile() {
+    const QString file =
+        QFileDialog::getSaveFileName(this, tr("Save the results"), {}, tr("CSV files (*.csv)"));
+    if (file.isEmpty()) return;
+    const QString error = exportCsv(file);
+    m_status->setText(error.isEmpty() ? tr("Saved %1").arg(file) : error);
+}
+
+void SqlPage::saveAsDatabase() {
+    QString file =
+        QFileDialog::getSaveFileName(this, tr("Save the trace"), {}, tr("Pleat traces (*.pleat)"));
+    if (file.isEmpty()) return;
+    if (!file.endsWith(QStringLiteral(".pleat"))) file += QStringLiteral(".pleat");
+    const QString error = models::saveDatabase(*session().trace(), file);
+    if (!error.isEmpty()) return m_status->setText(error);
+    session().open({{file.toStdString()}, {}, {}});
+}
+
+}  // namespace pleat::widgets

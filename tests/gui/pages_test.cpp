@@ -1,0 +1,185 @@
+// What a person does in the window, and what is then there.
+#include <gtest/gtest.h>
+
+#include <QMouseEvent>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/gui_support.h"
+#include "widgets/answer_page.h"
+#include "widgets/command_palette.h"
+#include "widgets/main_window.h"
+#include "widgets/picture_file.h"
+#include "widgets/pipeline_page.h"
+#include "widgets/sql_page.h"
+
+namespace pleat::widgets {
+namespace {
+
+using pleat::testing::waitUntil;
+using pleat::testing::writeFolded;
+
+class Pages : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        m_window.resize(1000, 700);
+        m_window.show();
+        m_window.open({QString::fromStdString(writeFolded(m_folder).string())});
+        ASSERT_TRUE(waitUntil([&] {
+            return m_window.session().analysed() && m_window.iteration().results() != nullptr;
+        }));
+    }
+    template <class Page>
+    Page& page(const char* id) {
+        m_window.showPage(QString::fromLatin1(id));
+        return *dynamic_cast<Page*>(m_window.page(QString::fromLatin1(id)));
+    }
+    QString fact(const QString& what) {
+        for (const auto& row : m_window.facts().table().figures().figures().rows) {
+            if (row[0].text == what) return row[1].text;
+        }
+        return {};
+    }
+
+    test::TemporaryFolder m_folder;
+    MainWindow m_window;
+};
+
+TEST_F(Pages, AnswerLeadsFromARanksBarToItsIteration) {
+    auto& answer = page<AnswerPage>("answer");
+    EXPECT_TRUE(answer.headline().startsWith("Replay error"));
+    EXPECT_EQ(answer.bars().bars().size(), 4U);
+    EXPECT_TRUE(answer.bars().currentText().startsWith("rank 0: compute"));
+    auto* bars = const_cast<StackedBars*>(&answer.bars());
+    QTest::keyClick(bars, Qt::Key_Down);
+    EXPECT_TRUE(answer.bars().currentText().startsWith("rank 1"));
+    QTest::keyClick(bars, Qt::Key_Return);
+    EXPECT_EQ(m_window.currentPage(), "pipeline");
+}
+
+TEST_F(Pages, AnswerLeadsFromAnIterationToItsPipeline) {
+    FigureView* iterations = page<AnswerPage>("answer").table(QStringLiteral("iterations"));
+    ASSERT_EQ(iterations->model()->rowCount(), 3);
+    iterations->setCurrentIndex(iterations->model()->index(2, 0));
+    QTest::keyClick(iterations, Qt::Key_Return);
+    EXPECT_EQ(m_window.currentPage(), "pipeline");
+    ASSERT_TRUE(waitUntil([&] { return m_window.iteration().results() != nullptr; }));
+    EXPECT_EQ(m_window.iteration().results()->analysis.window.iteration, 2);
+}
+
+TEST_F(Pages, PipelineTellsTheFactsOfAClickedTask) {
+    PipelineView& view = page<PipelinePage>("pipeline").view();
+    const auto& tasks = m_window.iteration().results()->scene.tasks;
+    std::size_t first = 0;
+    while (tasks[first].work != timeline::PipelineWork::Task) ++first;
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.pointOfTask(first));
+    ASSERT_TRUE(view.selection());
+    EXPECT_EQ(view.selection()->index, first);
+    EXPECT_EQ(fact("Microbatch"), QString::number(tasks[first].microbatch));
+    EXPECT_EQ(fact("Rank"), "rank 0");
+}
+
+TEST_F(Pages, PipelineZoomsAndMovesByKeysAndComesBack) {
+    PipelineView& view = page<PipelinePage>("pipeline").view();
+    const base::Interval whole = view.visibleRange();
+    QTest::keyClick(&view, Qt::Key_W);
+    const base::Interval zoomed = view.visibleRange();
+    EXPECT_LT(zoomed.length(), whole.length());
+    QTest::keyClick(&view, Qt::Key_D);
+    EXPECT_GT(view.visibleRange().begin, zoomed.begin);
+    QTest::keyClick(&view, Qt::Key_F);
+    EXPECT_EQ(view.visibleRange(), whole);
+    QTest::keyClick(&view, Qt::Key_Right);
+    ASSERT_TRUE(view.selection());
+    const std::size_t selected = view.selection()->index;
+    QTest::keyClick(&view, Qt::Key_Right);
+    EXPECT_EQ(view.selection()->index, selected + 1);
+}
+
+TEST_F(Pages, PipelineAccountsForASelectedArea) {
+    PipelineView& view = page<PipelinePage>("pipeline").view();
+    QWidget* paper = view.viewport();
+    const QPoint from(200, 40), to(600, 120);
+    QTest::mousePress(paper, Qt::LeftButton, Qt::ShiftModifier, from);
+    QMouseEvent move(QEvent::MouseMove, to, paper->mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                     Qt::ShiftModifier);
+    QCoreApplication::sendEvent(paper, &move);
+    QTest::mouseRelease(paper, Qt::LeftButton, Qt::ShiftModifier, to);
+    ASSERT_TRUE(view.area());
+    EXPECT_EQ(m_window.facts().title(), "Selected area");
+    EXPECT_FALSE(fact("bubble").isEmpty());
+    EXPECT_EQ(fact("Ranks"), QString::number(view.area()->lastRow - view.area()->firstRow + 1));
+}
+
+TEST_F(Pages, PathGoesPieceByPieceToItsPlaces) {
+    PathPanel& path = m_window.path();
+    EXPECT_TRUE(path.title().contains("critical path of iteration"));
+    ASSERT_GT(path.pieces().model()->rowCount(), 2);
+    m_window.showPage(QStringLiteral("pipeline"));
+    const QSignalSpy chosen(&path, &PathPanel::placeChosen);
+    path.step(1);
+    path.step(1);
+    EXPECT_EQ(path.pieces().currentIndex().row(), 1);
+    EXPECT_EQ(chosen.count(), 2);
+}
+
+TEST_F(Pages, SqlAnswersAndSaysWhatIsWrong) {
+    auto& sql = page<SqlPage>("sql");
+    sql.setQuery(
+        QStringLiteral("select count(*) as n, min(start_ns) as start_ns, 5 as end_ns from task"));
+    sql.run();
+    ASSERT_TRUE(waitUntil([&] { return !sql.running(); }));
+    ASSERT_EQ(sql.results().model()->rowCount(), 1);
+    EXPECT_EQ(sql.results().figures().figures().rows[0][0].text, "192");
+    EXPECT_TRUE(sql.results().figures().figures().rows[0][0].place.range);
+    const auto file = m_folder.file("out.csv");
+    EXPECT_EQ(sql.exportCsv(QString::fromStdString(file.string())), QString());
+    EXPECT_TRUE(test::readBytes(file).starts_with("n,start_ns,end_ns\r\n192,"));
+    sql.setQuery(QStringLiteral("delete from task"));
+    sql.run();
+    ASSERT_TRUE(waitUntil([&] { return !sql.running(); }));
+    EXPECT_TRUE(sql.status().contains("only reading is allowed")) << sql.status().toStdString();
+}
+
+TEST_F(Pages, EveryCommandIsInThePaletteAndEveryKeyInTheList) {
+    CommandPalette palette(m_window.commands(), &m_window);
+    const qsizetype all = palette.shown().size();
+    EXPECT_EQ(all, m_window.commands().size());
+    palette.setFilter(QStringLiteral("sql"));
+    ASSERT_EQ(palette.shown().size(), 1);
+    palette.run();
+    EXPECT_EQ(m_window.currentPage(), "sql");
+    palette.setFilter(QStringLiteral("no such command"));
+    EXPECT_TRUE(palette.shown().isEmpty());
+    QStringList keys;
+    for (const KeyHelp& key : m_window.keys()) keys << key.key;
+    EXPECT_TRUE(keys.contains("Ctrl+Shift+P"));
+    EXPECT_TRUE(keys.contains("?"));
+    EXPECT_EQ(QSet<QString>(keys.begin(), keys.end()).contains(QString()), false);
+}
+
+TEST_F(Pages, ArePicturesInEveryFormat) {
+    for (const char* id : {"pipeline", "answer", "sql", "diagnostics"}) {
+        SessionView& view = page<SessionView>(id);
+        for (const auto& [ending, start] : std::map<std::string, std::string>{
+                 {".png", "\x89PNG"}, {".svg", "<?xml"}, {".pdf", "%PDF"}}) {
+            const auto file = m_folder.file(id + ending);
+            EXPECT_EQ(writePicture(*view.picture(), QString::fromStdString(file.string())),
+                      QString());
+            EXPECT_TRUE(test::readBytes(file).starts_with(start)) << file;
+        }
+    }
+    EXPECT_FALSE(writePicture(m_window, QStringLiteral("/nowhere/x.png")).isEmpty());
+    EXPECT_TRUE(writePicture(m_window, QStringLiteral("x.bmp")).contains(".png, .svg or .pdf"));
+}
+
+TEST_F(Pages, HaveNamesForThoseWhoHearThem) {
+    for (const QString& id : m_window.pageIds()) {
+        EXPECT_FALSE(m_window.page(id)->accessibleName().isEmpty());
+        for (const FigureView* table : m_window.page(id)->findChildren<FigureView*>())
+            EXPECT_FALSE(table->accessibleName().isEmpty()) << id.toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace pleat::widgets
