@@ -7,7 +7,6 @@
 #include "models/answer_figures.h"
 #include "models/pipeline_scene_maker.h"
 #include "models/text.h"
-#include "report/lane_title.h"
 #include "report/units.h"
 #include "schedule/action.h"
 
@@ -146,7 +145,7 @@ Figures eventFacts(const trace::Trace& trace, trace::EventId event,
     facts.add(Text::tr("Name"), shownText(trace.name(event)), placeOf(trace, event));
     if (row.domain.valid()) facts.add(Text::tr("Domain"), shownText(trace.domain(event)));
     facts.add(Text::tr("Rank"), rankName(trace, lane.rank));
-    facts.add(Text::tr("Lane"), shownText(report::laneTitle(lane)));
+    facts.add(Text::tr("Lane"), shownText(trace::laneTitle(lane)));
     facts.add(Text::tr("Begin"), shownDuration(row.span.begin - trace.span().begin));
     facts.add(Text::tr("Duration"), row.kind == trace::EventKind::Mark
                                         ? Text::tr("none: it is a mark")

@@ -20,12 +20,12 @@ using trace::EventId;
 
 // 1F1B on two pipeline ranks, twice.
 std::shared_ptr<const trace::Trace> pipelineRun() {
-    testing::SyntheticOptions options{*schedule::makeSchedule("1f1b", {2, 3, 1, 0}),
-                                      2,
-                                      2,
-                                      {base::Duration{1000}},
-                                      {base::Duration{2000}},
-                                      {}};
+    testing::SyntheticOptions options;
+    options.schedule = *schedule::makeSchedule("1f1b", {2, 3, 1, 0});
+    options.dp = 2;
+    options.iterations = 2;
+    options.forward = {base::Duration{1000}};
+    options.backward = {base::Duration{2000}};
     auto annotated = annotate::annotate(testing::traceOf(testing::makeSyntheticRun(options)));
     return std::make_shared<const trace::Trace>(std::move(annotated).value());
 }
