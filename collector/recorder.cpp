@@ -10,6 +10,7 @@
 
 #include "collector/clock.h"
 #include "collector/drain.h"
+#include "collector/gpu_probe.h"
 #include "collector/recorded_command.h"
 #include "store/writer.h"
 
@@ -84,6 +85,17 @@ std::map<std::string, std::string> recorderEnvironment(const RecordOptions& opti
     return environment;
 }
 
+base::Result<void> addGpu(store::Writer& writer, const GpuFacts& facts,
+                          base::Diagnostics& diagnostics) {
+    const GpuAvailability gpu = gpuAvailability(facts, getenv("CUDA_INJECTION64_PATH"));
+    if (gpu.notable) diagnostics.add(base::Severity::Info, "gpu_not_recorded", gpu.words);
+    if (facts.cuptiVersion) {
+        const auto done = writer.setMeta("cupti_version", std::to_string(*facts.cuptiVersion));
+        if (!done) return done;
+    }
+    return writer.setMeta("gpu", gpu.state);
+}
+
 base::TraceTime after(std::chrono::duration<double> time) {
     return {std::chrono::duration_cast<std::chrono::nanoseconds>(time).count()};
 }
@@ -142,6 +154,7 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     if (const auto done = describe(*writer, options, clock.origin()); !done) return done.error();
 
     holdSignals();
+    GpuProbe gpu;
     Drain drain(*writer, clock, drainOptions(options, *ringFolder));
     drain.start();
     WaitStatuses statuses;
@@ -155,7 +168,9 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     outcome.processes = drain.processes();
     outcome.diagnostics = drain.diagnostics();
     judge(outcome, options, end, drain.domains());
-    base::Result<void> closed = writer->addDiagnostics(outcome.diagnostics);
+    base::Result<void> closed;
+    if (end.started) closed = addGpu(*writer, gpu.facts(), outcome.diagnostics);
+    if (closed) closed = writer->addDiagnostics(outcome.diagnostics);
     if (closed) closed = std::move(*writer).finish();
     if (!closed)
         outcome.diagnostics.add(base::Severity::DataLoss, "write_failed", closed.error().message);

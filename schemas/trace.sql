@@ -4,7 +4,9 @@
 
 create table meta (
     key   text primary key,   -- origin_monotonic_ns, origin_unix_ns, command, host, pleat_version, state (recording,
-                              -- complete), annotated (1 when task … schedule are filled)
+                              -- complete), annotated (1 when task … schedule are filled), gpu (why no work of a GPU is
+                              -- here: available:not_recorded, unavailable:no_cupti, unavailable:no_answer,
+                              -- unavailable:<CUptiResult>), cupti_version (cuptiGetVersion's, where CUPTI was found)
     value text not null
 ) strict, without rowid;
 

@@ -289,6 +289,21 @@ TEST(Record, OnlyTheDomainsAskedForAreRecorded) {
               Lines{"registered"});
 }
 
+// bad-inputs 59
+TEST(Record, WhyNoWorkOfAGpuIsThereStandsInMeta) {
+    const Recording r = recordProgram({kProgram, "threads", "100"});
+    ASSERT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.number("select count(*) from event"), 4 * 100);
+    const Lines state = r.query("select value from meta where key = 'gpu'");
+    ASSERT_EQ(state.size(), 1U);
+    if (state[0] != "unavailable:999" && state[0] != "unavailable:no_cupti")
+        GTEST_SKIP() << "this machine says " << state[0];
+    EXPECT_EQ(r.number("select value from meta where key = 'cupti_version'") > 0,
+              state[0] == "unavailable:999");
+    // Nobody misses a GPU here.
+    EXPECT_EQ(r.query("select code from diagnostic"), Lines{});
+}
+
 TEST(Record, AnExistingFileIsNeverOverwritten) {
     Recording r = recordProgram({kProgram, "pairs"});
     const auto again = test::runProgram({kPleat, "record", "-o", r.file, "--", kProgram, "pairs"});
