@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,6 +19,8 @@ namespace pleat::collector {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kRingFolderVariable = "PLEAT_RING_DIR";
 
 base::Result<fs::path> injectedLibrary(const RecordOptions& options) {
     std::error_code ignored;
@@ -79,10 +82,36 @@ std::map<std::string, std::string> recorderEnvironment(const RecordOptions& opti
     std::map<std::string, std::string> environment;
     if (!options.nvtx) return environment;
     environment["NVTX_INJECTION64_PATH"] = library.string();
-    environment["PLEAT_RING_DIR"] = ringFolder.string();
+    environment[kRingFolderVariable] = ringFolder.string();
     environment["PLEAT_TICKS"] = source == TickSource::Counter ? "counter" : "monotonic";
     if (!options.domains.empty()) environment["PLEAT_DOMAINS"] = joined(options.domains, ",");
     return environment;
+}
+
+// A recorder inside the command of another takes its programs away from it. What it records into is
+// left among the outer one's rings, so that the outer one can say why it has nothing.
+constexpr const char* kInnerExtension = ".inner";
+
+fs::path tellOuterRecorder(const RecordOptions& options) {
+    const char* rings = getenv(kRingFolderVariable);
+    if (rings == nullptr || !options.nvtx) return {};
+    const fs::path note = fs::path(rings) / (std::to_string(getpid()) + kInnerExtension);
+    std::error_code ignored;
+    std::ofstream(note) << fs::absolute(options.output, ignored).string();
+    return note;
+}
+
+void addInnerRecordings(const fs::path& ringFolder, base::Diagnostics& diagnostics) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(ringFolder, ignored)) {
+        if (entry.path().extension() != kInnerExtension) continue;
+        std::ifstream note(entry.path());
+        const std::string file{std::istreambuf_iterator<char>(note), {}};
+        diagnostics.add(base::Severity::DataLoss, "recorded_by_another",
+                        fmt::format("a pleat record inside the command took its programs and wrote "
+                                    "what they marked to {}; one of the two is enough",
+                                    file));
+    }
 }
 
 base::Result<void> addGpu(store::Writer& writer, const GpuFacts& facts,
@@ -131,7 +160,8 @@ void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEn
         outcome.diagnostics.add(base::Severity::DataLoss, "no_event_recorded",
                                 whyNothing(options, domains));
     }
-    const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr;
+    const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr ||
+                         outcome.diagnostics.find("recorded_by_another") != nullptr;
     if (end.started && options.nvtx && outcome.processes == 0 && !excused) {
         outcome.diagnostics.add(base::Severity::DataLoss, "no_process_recorded",
                                 "no process of the command used NVTX; is the program instrumented "
@@ -155,6 +185,7 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
 
     holdSignals();
     GpuProbe gpu;
+    const fs::path note = tellOuterRecorder(options);
     Drain drain(*writer, clock, drainOptions(options, *ringFolder));
     drain.start();
     WaitStatuses statuses;
@@ -167,6 +198,7 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     outcome.events = drain.events();
     outcome.processes = drain.processes();
     outcome.diagnostics = drain.diagnostics();
+    addInnerRecordings(*ringFolder, outcome.diagnostics);
     judge(outcome, options, end, drain.domains());
     base::Result<void> closed;
     if (end.started) closed = addGpu(*writer, gpu.facts(), outcome.diagnostics);
@@ -178,7 +210,10 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     fs::remove_all(*ringFolder, ignored);
     outcome.started = end.started;
     // Nothing ran, so there is nothing to keep, and the next try finds its name free.
-    if (!end.started) fs::remove(options.output, ignored);
+    if (!end.started) {
+        fs::remove(options.output, ignored);
+        fs::remove(note, ignored);
+    }
     return outcome;
 }
 

@@ -304,6 +304,34 @@ TEST(Record, WhyNoWorkOfAGpuIsThereStandsInMeta) {
     EXPECT_EQ(r.query("select code from diagnostic"), Lines{});
 }
 
+// bad-inputs 54
+TEST(Record, ARecorderInsideARecorderTakesItsProgramsAndBothSaySo) {
+    const std::string inner = test::temporaryPath("inner.pleat");
+    const Recording outer = recordProgram(
+        {kPleat, "record", "-o", inner, "--", "sh", "-c", kProgram + " threads 100; exit 5"});
+    EXPECT_EQ(outer.result.status, 5);
+    const Recording whole{{}, inner};
+    EXPECT_EQ(whole.number("select count(*) from event"), 4 * 100);
+    EXPECT_EQ(whole.query("select code from diagnostic"), Lines{"other_tool_replaced"});
+    EXPECT_EQ(outer.number("select count(*) from event"), 0);
+    EXPECT_EQ(outer.query("select severity, code, count from diagnostic"),
+              Lines{"data_loss|recorded_by_another|1"});
+    EXPECT_NE(outer.result.errors.find("wrote what they marked to " + inner), std::string::npos)
+        << outer.result.errors;
+    EXPECT_EQ(outer.query("select value from meta where key = 'state'"), Lines{"complete"});
+}
+
+TEST(Record, ARecorderInsideThatStartsNothingTakesNothing) {
+    const std::string inner = test::temporaryPath("inner.pleat");
+    const Recording outer =
+        recordProgram({"sh", "-c",
+                       kPleat + " record -o " + inner + " -- /nonexistent/program; exec " +
+                           kProgram + " threads 100"});
+    EXPECT_EQ(outer.result.status, 0);
+    EXPECT_EQ(outer.number("select count(*) from event"), 4 * 100);
+    EXPECT_EQ(outer.query("select code from diagnostic"), Lines{});
+}
+
 TEST(Record, AnExistingFileIsNeverOverwritten) {
     Recording r = recordProgram({kProgram, "pairs"});
     const auto again = test::runProgram({kPleat, "record", "-o", r.file, "--", kProgram, "pairs"});
