@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,14 +46,15 @@ struct Recording {
 
 // Through the program `pleat record`, as people run it.
 Recording recordProgram(const std::vector<std::string>& command,
-                        const std::vector<std::string>& options = {}) {
+                        const std::vector<std::string>& options = {},
+                        const std::map<std::string, std::string>& environment = {}) {
     Recording recording;
     recording.file = test::temporaryPath("recording.pleat");
     std::vector<std::string> all = {kPleat, "record", "-o", recording.file};
     all.insert(all.end(), options.begin(), options.end());
     all.push_back("--");
     all.insert(all.end(), command.begin(), command.end());
-    recording.result = test::runProgram(all);
+    recording.result = test::runProgram(all, environment);
     return recording;
 }
 
@@ -302,6 +304,28 @@ TEST(Record, WhyNoWorkOfAGpuIsThereStandsInMeta) {
               state[0] == "unavailable:999");
     // Nobody misses a GPU here.
     EXPECT_EQ(r.query("select code from diagnostic"), Lines{});
+}
+
+// bad-inputs 54
+TEST(Record, AnotherToolOnTheGpuIsSaidAndTheCommandGoesOn) {
+    const Recording r =
+        recordProgram({kProgram, "exit", "7"}, {},
+                      {{"LD_LIBRARY_PATH", PLEAT_MADE_CUPTI_DIR}, {"MADE_CUPTI", "39"}});
+    EXPECT_EQ(r.result.status, 7);
+    EXPECT_EQ(r.query("select key, value from meta where key in ('gpu', 'cupti_version')"),
+              (Lines{"cupti_version|120400", "gpu|unavailable:39"}));
+    EXPECT_EQ(r.query("select severity, count, example like '%nsys%' from diagnostic where code = "
+                      "'gpu_not_recorded'"),
+              Lines{"info|1|1"});
+}
+
+TEST(Record, ACuptiThatCrashesHurtsNothing) {
+    const Recording r =
+        recordProgram({kProgram, "threads", "100"}, {},
+                      {{"LD_LIBRARY_PATH", PLEAT_MADE_CUPTI_DIR}, {"MADE_CUPTI", "crash"}});
+    EXPECT_EQ(r.result.status, 0) << r.result.errors;
+    EXPECT_EQ(r.number("select count(*) from event"), 4 * 100);
+    EXPECT_EQ(r.query("select value from meta where key = 'gpu'"), Lines{"unavailable:no_answer"});
 }
 
 // bad-inputs 54
