@@ -127,7 +127,21 @@ std::vector<MeanPart> meanParts(const RankSummary& base, const RankSummary& othe
     return parts;
 }
 
+std::optional<std::size_t> againstOf(const Comparison& comparison) {
+    const std::int64_t whole_ns = comparison.mean.difference().ns;
+    std::optional<std::size_t> most;
+    std::int64_t least_ns = std::abs(whole_ns);
+    for (std::size_t part = 0; part < comparison.parts.size() && whole_ns != 0; ++part) {
+        const std::int64_t ns = comparison.parts[part].difference().ns;
+        if ((ns > 0) == (whole_ns > 0) || std::abs(ns) < least_ns || ns == 0) continue;
+        least_ns = std::abs(ns);
+        most = part;
+    }
+    return most;
+}
+
 std::vector<std::size_t> reasonsOf(const Comparison& comparison) {
+    if (comparison.mean.difference().ns == 0) return {};
     constexpr std::size_t kMostReasons = 3;
     constexpr double kEnough = 0.8;
     const bool longer = comparison.mean.difference() > base::Duration{};
@@ -240,9 +254,21 @@ std::size_t Comparison::inBoth() const {
 }
 
 std::size_t Comparison::byChance() const {
-    const auto resampled = std::count_if(
-        rows.begin(), rows.end(), [](const ComparedSeries& row) { return row.ci95.has_value(); });
+    const auto resampled = std::count_if(rows.begin(), rows.end(), [](const ComparedSeries& row) {
+        return row.ci95 && row.ci95->first < row.ci95->second;
+    });
     return (static_cast<std::size_t>(resampled) + 19) / 20;
+}
+
+bool Comparison::identical() const {
+    const auto same = [](const ComparedSeries& row) {
+        return row.difference && *row.difference == 0 &&
+               (!row.ci95 || (row.ci95->first == 0 && row.ci95->second == 0)) &&
+               row.baseCount == row.otherCount;
+    };
+    return std::all_of(rows.begin(), rows.end(), same) &&
+           std::all_of(parts.begin(), parts.end(),
+                       [](const MeanPart& part) { return part.difference().ns == 0; });
 }
 
 Comparison compareRuns(const RunSeries& base, const RunSeries& other) {
@@ -255,9 +281,12 @@ Comparison compareRuns(const RunSeries& base, const RunSeries& other) {
         ++comparison.count[static_cast<std::size_t>(row.verdict)];
     comparison.mean = {"iteration", false, base.mean.total, other.mean.total};
     comparison.parts = meanParts(base.mean, other.mean);
-    comparison.reasons = reasonsOf(comparison);
-    comparison.mostChanged = mostChanged(comparison);
     comparison.diagnostics = doubtsOf(base, other);
+    if (comparison.diagnostics.find("devices_in_one_only") == nullptr) {
+        comparison.reasons = reasonsOf(comparison);
+        comparison.against = againstOf(comparison);
+    }
+    comparison.mostChanged = mostChanged(comparison);
     return comparison;
 }
 

@@ -73,11 +73,14 @@ struct RunSummary {
 
 struct Comparison {
     RunSummary base, other;
-    ComparedSeries iteration;          // rows.front(), which every run has
-    MeanPart mean;                     // of the iteration
-    std::vector<MeanPart> parts;       // sum to it, and so do their differences
-    std::vector<std::size_t> reasons;  // of parts: what explains 80 % of the way the mean went,
-                                       // the most first, at most three
+    ComparedSeries iteration;            // rows.front(), which every run has
+    MeanPart mean;                       // of the iteration
+    std::vector<MeanPart> parts;         // sum to it, and so do their differences
+    std::vector<std::size_t> reasons;    // of parts: what explains 80 % of the way the mean went,
+                                         // the most first, at most three; none where parts are not
+                                         // of one kind in both
+    std::optional<std::size_t> against;  // of parts: what went most the other way, where that is
+                                         // as much as the mean's difference
     std::optional<std::size_t> mostChanged;  // of rows: the stage, else the kernel, that changed
                                              // most the way the iteration did
     std::vector<ComparedSeries> rows;  // by level; within it times first, the most changed first
@@ -89,8 +92,10 @@ struct Comparison {
     }
     [[nodiscard]] std::size_t changed() const;
     [[nodiscard]] std::size_t inBoth() const;  // rows that both runs have
-    // How many of the rows with an interval change by chance alone, as expected: 5 %, rounded up.
+    // How many of the rows whose interval has a width change by chance alone, as expected: 5 %,
+    // rounded up.
     [[nodiscard]] std::size_t byChance() const;
+    [[nodiscard]] bool identical() const;  // not a nanosecond and no row differs
 };
 
 [[nodiscard]] Comparison compareRuns(const RunSeries& base, const RunSeries& other);

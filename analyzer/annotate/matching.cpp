@@ -129,11 +129,29 @@ class Matcher {
                 first += std::max<std::ptrdiff_t>(shift, 0);
                 receive -= std::min<std::ptrdiff_t>(shift, 0);
             }
+            const bool byIteration = byOrder && firstReceive - first != last - receive &&
+                                     std::all_of(first, last, [&](const Part& part) {
+                                         return m_transfers[part.id].iteration >= 0;
+                                     });
             for (auto send = first; send != firstReceive && receive != last; ++send, ++receive) {
+                if (byIteration && !meet(send, firstReceive, receive, last)) break;
                 m_found.push_back({{send->id, receive->id}, {}, {}, true});
                 if (byOrder) noteOrder(send->id);
             }
         });
+    }
+
+    // Where ends are missing, those of other iterations do not take their place: goes on to the
+    // next two of one iteration; false without any.
+    template <class Iterator>
+    bool meet(Iterator& send, Iterator sendsEnd, Iterator& receive, Iterator receivesEnd) const {
+        while (send != sendsEnd && receive != receivesEnd) {
+            const std::int32_t sent = m_transfers[send->id].iteration;
+            const std::int32_t received = m_transfers[receive->id].iteration;
+            if (sent == received) return true;
+            ++(sent < received ? send : receive);
+        }
+        return false;
     }
 
     template <class Iterator>
@@ -219,8 +237,10 @@ class Matcher {
     }
 
     void noteOrder(TransferId id) {
-        m_draft.diagnostics.add(Severity::Info, "matched_by_order",
-                                describe(id) + " has no group and sequence");
+        m_draft.diagnostics.add(
+            Severity::Info, "matched_by_order",
+            describe(id) + (m_transfers[id].group.valid() ? " has no sequence number"
+                                                          : " does not say its group"));
     }
 
     std::string describe(TransferId id) const {

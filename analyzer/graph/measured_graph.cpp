@@ -51,6 +51,7 @@ class MeasuredGraph {
         linkTransfers();
         linkLateReceives();
         linkTasks();
+        linkOptimizers();
         setDelays();
         return TaskGraph::build(std::move(m_nodes), std::move(m_edges));
     }
@@ -250,9 +251,7 @@ class MeasuredGraph {
     // a message waited for, that is what it was late by. Nothing recorded names the task; of those
     // that had ended the last one explains most.
     void linkLateReceives() {
-        base::IdVector<NodeTag, base::TraceTime> explained(m_nodes.size(), m_window.begin);
-        for (const auto& [from, to] : m_edges)
-            explained[to] = std::max(explained[to], m_nodes[from].measured.end);
+        const auto explained = explainedTimes();
         for (const Part& part : m_parts) {
             const trace::Transfer& transfer = *part.transfer;
             const base::TraceTime begin = clip(transfer.span).begin;
@@ -263,6 +262,29 @@ class MeasuredGraph {
             if (before && before->span.end > explained[part.entry])
                 addEdge(before->node, part.entry);
         }
+    }
+
+    // An engine may let its sends run on and wait for them at the end: where messages of the rank
+    // ended in the pause before its optimizer, that waited for them. Nothing recorded says so.
+    void linkOptimizers() {
+        const auto explained = explainedTimes();
+        for (const Part& part : m_parts) {
+            const auto optimizers = m_optimizers.find(part.transfer->rank);
+            if (optimizers == m_optimizers.end() || !isMessage(part.transfer->operation)) continue;
+            for (const NodeId optimizer : optimizers->second) {
+                const base::TraceTime end = m_nodes[part.node].measured.end;
+                if (end > explained[optimizer] && end <= m_nodes[optimizer].measured.begin)
+                    addEdge(part.node, optimizer);
+            }
+        }
+    }
+
+    // When all that a node is known to depend on had ended.
+    base::IdVector<NodeTag, base::TraceTime> explainedTimes() const {
+        base::IdVector<NodeTag, base::TraceTime> explained(m_nodes.size(), m_window.begin);
+        for (const auto& [from, to] : m_edges)
+            explained[to] = std::max(explained[to], m_nodes[from].measured.end);
+        return explained;
     }
 
     // What the rank computed last before `time`.
@@ -367,10 +389,7 @@ class MeasuredGraph {
     }
 
     void setDelays() {
-        base::IdVector<NodeTag, base::TraceTime> free(m_nodes.size(), m_window.begin);
-        for (const auto& [from, to] : m_edges) {
-            free[to] = std::max(free[to], m_nodes[from].measured.end);
-        }
+        const auto free = explainedTimes();
         for (std::size_t i = 0; i < m_nodes.size(); ++i) {
             Node& node = m_nodes[NodeId::at(i)];
             node.delay = std::max(base::Duration{}, node.measured.begin - free[NodeId::at(i)]);

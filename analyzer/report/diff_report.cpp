@@ -91,30 +91,48 @@ std::string medians(const ComparedSeries& row) {
                        value(*row.other, row.unit));
 }
 
+// A difference means less where the two did not run alike.
+std::string newRun(const Comparison& comparison) {
+    const auto said = [&](std::string_view code) {
+        return comparison.diagnostics.find(code) != nullptr;
+    };
+    if (said("tasks_in_one_only") || said("devices_in_one_only"))
+        return "NEW, of which other things were recorded,";
+    if (said("layout_differs")) return "NEW, on other ranks,";
+    return said("schedule_differs") ? "NEW, under another schedule," : "NEW";
+}
+
 std::string answer(const Comparison& comparison) {
     const ComparedSeries& row = comparison.iteration;
     const std::string changed =
         fmt::format("{} ({}), {}", withSign(*row.difference, row.unit) + " ms", change(row.ratio),
                     medians(row));
     const std::string interval = fmt::format("95 % interval {} ms", between(row));
+    if (comparison.identical()) {
+        return fmt::format(
+            "BASE and NEW are the same in every figure, {} ms in the median: one run twice?",
+            value(*row.base, row.unit));
+    }
     switch (row.verdict) {
         case Verdict::Slower:
         case Verdict::Faster:
-            return fmt::format("NEW is {}: {}, {}.", toString(row.verdict), changed, interval);
+            return fmt::format("{} is {}: {}, {}.", newRun(comparison), toString(row.verdict),
+                               changed, interval);
         case Verdict::Same:
-            return fmt::format("NEW is as fast as BASE: {}, {}, which is within {}.", changed,
-                               interval, percent(analysis::kSameShare));
+            return fmt::format("{} is as fast as BASE: {}, {}, which is within {}.",
+                               newRun(comparison), changed, interval,
+                               percent(analysis::kSameShare));
         default:
             break;
     }
     if (!row.ci95) {
-        return fmt::format("Cannot tell whether NEW is faster: {}. As measured: {}.",
-                           tooFew(comparison), changed);
+        return fmt::format("Cannot tell whether {} is faster: {}. As measured: {}.",
+                           newRun(comparison), tooFew(comparison), changed);
     }
     return fmt::format(
-        "Cannot tell whether NEW is faster: {}, but the {} holds both zero and more than {}; "
+        "Cannot tell whether {} is faster: {}, but the {} holds both zero and more than {}; "
         "record more iterations.",
-        changed, interval, percent(analysis::kSameShare));
+        newRun(comparison), changed, interval, percent(analysis::kSameShare));
 }
 
 // Why, as far as the means and the rows say it; empty where nothing moved, or only noise did.
@@ -127,7 +145,13 @@ std::string reasons(const Comparison& comparison) {
                             withSign(part.difference()));
     }
     if (text.empty()) return text;
-    text = fmt::format(" Of the mean's {} ms: {}.", withSign(comparison.mean.difference()), text);
+    text =
+        fmt::format(" The mean changed by {} ms: {}", withSign(comparison.mean.difference()), text);
+    if (comparison.against) {
+        const MeanPart& part = comparison.parts[*comparison.against];
+        text += fmt::format(", against {} {} ms", nameOf(part), withSign(part.difference()));
+    }
+    text += ".";
     if (comparison.mostChanged) {
         const ComparedSeries& most = comparison.rows[*comparison.mostChanged];
         text += fmt::format(" {} most: {} {} ms ({}).",
@@ -145,8 +169,10 @@ std::string describe(const analysis::RunSummary& run) {
                     indices.back(), plural(run.ranks, "rank"),
                     run.schedule ? describeSchedule(*run.schedule) : "no pipeline tasks named");
     if (run.iterations.warmUp > 0) {
-        text += fmt::format("; the first {} took {:.1f} x the median: warm-up?",
-                            run.iterations.warmUp, run.iterations.warmUpRatio);
+        const std::size_t count = run.iterations.warmUp;
+        text +=
+            fmt::format("; the first{} took {:.1f} x the median: warm-up?",
+                        count == 1 ? "" : fmt::format(" {}", count), run.iterations.warmUpRatio);
     }
     return text;
 }

@@ -395,7 +395,7 @@ std::string renderJson(const analysis::WhatIf& answer) {
     json["predicted_ns"] = answer.predicted.ns;
     json["gain_fraction"] = answer.gain;
     json["ci95_ns"] = toJson(answer.ci95);
-    json["slowdown"] = answer.slowdown;
+    json["slowdown"] = answer.slowdown > 0 ? Json(answer.slowdown) : Json();
     json["of_timers"] = answer.ofTimers;
     json["iterations"] = Json::array();
     for (const analysis::WhatIfIteration& iteration : answer.iterations) {

@@ -144,7 +144,7 @@ std::string renderBubble(const analysis::BubbleSummary& bubble) {
     if (!bubble.fraction) return {};
     std::string text = fmt::format("\nBubble: {} of all ranks' time; ", percent(*bubble.fraction));
     text += bubble.theoreticalFraction
-                ? fmt::format("{} is this schedule's minimum with balanced stages\n",
+                ? fmt::format("this schedule's minimum is {} (balanced stages, free messages)\n",
                               percent(*bubble.theoreticalFraction))
                 : "no minimum is known for this order of tasks\n";
     for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
@@ -221,6 +221,19 @@ std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
     return text;
 }
 
+// What the notes at the end say of all figures before them.
+std::string renderErrors(const base::Diagnostics& diagnostics) {
+    std::string codes;
+    for (const base::Diagnostic& diagnostic : diagnostics.entries()) {
+        if (diagnostic.severity == base::Severity::Error)
+            codes += (codes.empty() ? "" : ", ") + diagnostic.code;
+    }
+    if (codes.empty()) return {};
+    return wrapped(
+        "                ",
+        fmt::format("WARNING: figures may be wrong, see {} in the notes at the end", codes));
+}
+
 std::string renderText(const analysis::RunAnalysis& analysis) {
     std::string text = renderIterations(analysis.iterations);
     text += wrapped("Schedule:       ", analysis.schedule ? describeSchedule(*analysis.schedule)
@@ -237,6 +250,7 @@ std::string renderText(const analysis::RunAnalysis& analysis) {
                                         percent(analysis::kLargeReplayError)));
         }
     }
+    text += renderErrors(analysis.diagnostics);
     if (!analysis.ranks.empty()) {
         text += renderRanks(analysis.ranks) + renderBubble(analysis.bubble);
         text += renderTransfers(analysis) + renderWaits(analysis.ranks);

@@ -45,9 +45,11 @@ std::string renderReplay(const analysis::WhatIf& answer) {
 std::string renderText(const analysis::WhatIf& answer) {
     std::string text = renderReplay(answer);
     text += wrapped("Changed:    ", describe(answer.asked));
-    text += fmt::format("Prediction: {} ms, {} {}; the replay is {:.3f} x as long\n",
-                        milliseconds(answer.predicted), percent(std::abs(answer.gain)),
-                        answer.gain < 0 ? "more" : "less", answer.slowdown);
+    text += fmt::format("Prediction: {} ms, {} {}{}\n", milliseconds(answer.predicted),
+                        percent(std::abs(answer.gain)), answer.gain < 0 ? "more" : "less",
+                        answer.slowdown > 0
+                            ? fmt::format("; the replay is {:.3f} x as long", answer.slowdown)
+                            : std::string());
     if (answer.ci95) {
         text += fmt::format("            95 % interval of the mean {} to {} ms\n",
                             milliseconds(answer.ci95->first), milliseconds(answer.ci95->second));

@@ -7,6 +7,8 @@
 int main(int argumentCount, char** arguments) {
     ::testing::InitGoogleTest(&argumentCount, arguments);
     QStandardPaths::setTestModeEnabled(true);
+    // Also where nothing says so, as when the build lists the tests.
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat-test"));
     QApplication::setApplicationName(QStringLiteral("pleat-gui-test"));

@@ -41,6 +41,7 @@ class Run {
           m_pipeline(options.schedule.ranks()),
           m_clock(at(options.dp * m_pipeline)),
           m_host(m_clock.size()),
+          m_sent(m_clock.size()),
           m_laneOf(m_clock.size()) {
         m_result.ranks = options.dp * m_pipeline;
         m_result.pipelineRanks = m_pipeline;
@@ -84,7 +85,8 @@ class Run {
         const std::vector<TraceTime> synced = runSyncs();
         m_result.iterations.emplace_back();
         for (std::int32_t rank = 0; rank < m_result.ranks; ++rank) {
-            const TraceTime begin = std::max(m_clock[at(rank)], synced[at(rank)]);
+            TraceTime begin = std::max(m_clock[at(rank)], synced[at(rank)]);
+            if (m_options.waitForSends) begin = std::max(begin, m_sent[at(rank)]);
             addPhase(rank, true, {begin, begin + m_options.optimizer});
             m_clock[at(rank)] = begin + m_options.optimizer;
             const Interval whole{m_begin[at(rank)], m_clock[at(rank)]};
@@ -182,6 +184,7 @@ class Run {
         const TraceTime end = ready + linkTime(rank, peer);
         link.senderFree = link.receiverFree = end;
         m_arrival[key] = end;
+        m_sent[at(rank)] = std::max(m_sent[at(rank)], end);
         const Action send{action.stage,
                           forward ? ActionKind::SendForward : ActionKind::SendBackward,
                           action.microbatch,
@@ -346,6 +349,7 @@ class Run {
     std::int32_t m_iteration = 0;
     std::vector<TraceTime> m_clock, m_begin;   // [rank]
     std::vector<TraceTime> m_host;             // [rank]: when the host is free to call
+    std::vector<TraceTime> m_sent;             // [rank]: when its last send ended
     std::map<ActionKey, TraceTime> m_arrival;  // what a task waits for
     std::map<std::tuple<std::int32_t, std::int32_t, bool>, Link> m_links;
     std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> m_groupOfLink;

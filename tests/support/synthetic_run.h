@@ -50,9 +50,10 @@ struct SyntheticOptions {
     base::Duration sync{500};
     base::Duration data{50};
     base::Duration optimizer{200};
-    base::Duration skew{0};    // rank n begins n * skew after the run's begin
-    bool withPayload = true;   // false: names only, and no marks, as other programs might do
-    bool announceRank = true;  // false: no number in the process's environment
+    bool waitForSends = false;  // the optimizer begins after the rank's sends have ended
+    base::Duration skew{0};     // rank n begins n * skew after the run's begin
+    bool withPayload = true;    // false: names only, and no marks, as other programs might do
+    bool announceRank = true;   // false: no number in the process's environment
 };
 
 struct SyntheticEvent {

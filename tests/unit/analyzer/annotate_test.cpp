@@ -335,6 +335,36 @@ TEST(Annotate, MatchesBySequenceNotByTime) {
     EXPECT_EQ(countOf(trace, "unmatched_transfer"), 1);
 }
 
+// One end of an iteration is not recorded, and nothing numbers the messages: they are matched
+// within iterations all the same.
+TEST(Annotate, AMissingIterationShiftsNoMessagesOfOthers) {
+    testing::SyntheticOptions options = optionsFor("gpipe");
+    options.dp = 1;
+    SyntheticRun run = makeSyntheticRun(options);
+    std::erase_if(run.events, [](const testing::SyntheticEvent& event) {
+        return event.rank == 1 && event.arguments.find("\"iteration\":1,") != std::string::npos;
+    });
+    for (testing::SyntheticEvent& event : run.events) {
+        for (const std::string_view field : {"\"sequence\":", "\"group\":"}) {
+            const std::size_t at = event.arguments.find(field);
+            if (at == std::string::npos) continue;
+            event.arguments.erase(at, event.arguments.find(',', at) + 1 - at);
+        }
+    }
+    const trace::Trace trace = annotated(run);
+    const auto& transfers = trace.annotations().transfers;
+    std::map<std::int32_t, int> matched;
+    for (const trace::Match& match : trace.annotations().matches) {
+        ASSERT_EQ(match.members.size(), 2U);
+        const trace::Transfer& first = transfers[match.members[0]];
+        EXPECT_EQ(first.iteration, transfers[match.members[1]].iteration);
+        ++matched[first.iteration];
+    }
+    EXPECT_EQ(matched, (std::map<std::int32_t, int>{{0, 8}, {2, 8}}));
+    EXPECT_EQ(countOf(trace, "clock_disagrees"), 0);
+    EXPECT_EQ(countOf(trace, "unmatched_transfer"), 8);
+}
+
 TEST(Annotate, DoesNotMatchAMessageMeantForAnother) {
     const trace::Trace trace = HandMade(3)
                                    .transfer(0, "0SEND_F0", {{0}, {10}}, message("send", 2, 1))

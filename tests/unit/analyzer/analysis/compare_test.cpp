@@ -269,6 +269,26 @@ TEST(Compare, OfOneIterationOnlyTheSameRunIsTheSame) {
     EXPECT_EQ(result.of(Verdict::CannotTell), result.rows.size());
 }
 
+TEST(Compare, WhatWentTheOtherWayAsFarAsTheWholeIsFound) {
+    const RunSeries run = seriesOfRun(twoStages());
+    RunSeries other = run;
+    other.mean.compute += base::Duration{3'000};
+    other.mean.moving -= base::Duration{2'000};
+    other.mean.total += base::Duration{1'000};
+    const Comparison result = compareRuns(run, other);
+    ASSERT_EQ(result.reasons.size(), 1U);
+    EXPECT_EQ(result.parts[result.reasons[0]].name, "compute");
+    ASSERT_TRUE(result.against);
+    EXPECT_EQ(result.parts[*result.against].name, "moving");
+    EXPECT_FALSE(result.identical());
+    EXPECT_TRUE(compareRuns(run, run).identical());
+    // Less than the whole is not worth a word, and of nothing there is no part.
+    other.mean.moving += base::Duration{1'500};
+    other.mean.total += base::Duration{1'500};
+    EXPECT_FALSE(compareRuns(run, other).against);
+    EXPECT_TRUE(compareRuns(run, run).reasons.empty());
+}
+
 TEST(Compare, WhatOneRunHasAloneIsListed) {
     SyntheticOptions wide = twoStages();
     wide.schedule = *schedule::makeSchedule("1f1b", {4, 4, 1, 0});

@@ -12,6 +12,7 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/run_analysis.h"
+#include "analysis/what_if.h"
 #include "annotate/annotate.h"
 #include "annotate/clock_alignment.h"
 #include "graph/measured_graph.h"
@@ -202,6 +203,35 @@ TEST(GroundTruth, SlackIsExactlyWhatATaskMayTakeLonger) {
     });
     EXPECT_GT(withSlack, 500);
     EXPECT_GT(critical, 200);
+}
+
+// What is predicted of another link is what the run takes that has such a link, where ranks wait
+// for their sends at the end as well as where they do not.
+TEST(GroundTruth, APredictionIsTheRunItSpeaksOf) {
+    Random random(23);
+    for (int trial = 0; trial < 120; ++trial) {
+        SyntheticOptions options = randomRun(random, trial);
+        options.skew = {};
+        options.launchDelays.clear();
+        options.slowLinks.clear();
+        options.devices = false;
+        options.link.ns = 2 * (options.link.ns + 200);
+        options.waitForSends = trial % 2 == 0;
+        if (options.schedule.ranks() == 1) continue;
+        SCOPED_TRACE(fmt::format("trial {}: {}, {} ranks, dp {}", trial, options.schedule.name,
+                                 options.schedule.ranks(), options.dp));
+        const trace::Trace trace = annotated(testing::makeSyntheticRun(options));
+        for (const double factor : {0.0, 0.5}) {
+            SyntheticOptions other = options;
+            other.link.ns = factor == 0 ? 0 : options.link.ns / 2;
+            const trace::Trace changed = annotated(testing::makeSyntheticRun(other));
+            const auto answer = analyseWhatIf(trace, {.scale = {{"transfer.pp", factor}}});
+            ASSERT_TRUE(answer) << answer.error().message;
+            EXPECT_EQ(answer->replay, graph::iterationWindows(trace).at(0).window.length());
+            EXPECT_EQ(answer->predicted, graph::iterationWindows(changed).at(0).window.length())
+                << factor;
+        }
+    }
 }
 
 // Clocks that are seconds apart and drift come back to within the bound that is stated.

@@ -76,9 +76,21 @@ TEST(DiffReport, TheFirstSentenceAnswers) {
 TEST(DiffReport, OfARunAndItselfListsNothing) {
     const analysis::RunSeries run = testing::changedRun().before;
     const std::string text = renderText(analysis::compareRuns(run, run));
-    EXPECT_TRUE(text.starts_with("NEW is as fast as BASE: +0.000 ms (+0.0 %)")) << text;
+    EXPECT_TRUE(text.starts_with("BASE and NEW are the same in every figure, ")) << text;
+    EXPECT_EQ(text.find("by chance"), std::string::npos) << text;
     EXPECT_EQ(text.find("What changed"), std::string::npos) << text;
     EXPECT_EQ(text.find("Only in"), std::string::npos) << text;
+}
+
+// A part may go far against the whole: it is named too.
+TEST(DiffReport, NamesWhatWentTheOtherWay) {
+    analysis::Comparison comparison =
+        analysis::compareRuns(testing::changedRun().before, testing::changedRun().after);
+    comparison.reasons = {0};
+    comparison.against = 1;
+    comparison.parts[1].other = comparison.parts[1].base + base::Duration{7'000'000};
+    EXPECT_NE(renderText(comparison).find(" against moving +7.000 ms."), std::string::npos)
+        << renderText(comparison);
 }
 
 TEST(DiffReport, WhatOneRunHasAloneIsNamedOnce) {
@@ -91,6 +103,7 @@ TEST(DiffReport, WhatOneRunHasAloneIsNamedOnce) {
     EXPECT_NE(text.find("Only in BASE: rank 2, rank 3, dp all_reduce\n"), std::string::npos)
         << text;
     EXPECT_NE(text.find("layout_differs"), std::string::npos) << text;
+    EXPECT_TRUE(text.starts_with("Cannot tell whether NEW, on other ranks, is faster: ")) << text;
 }
 
 TEST(DiffReport, LongNamesAndMarkupStayReadable) {
