@@ -19,6 +19,7 @@
 #include "cli/command_report.h"
 #include "cli/command_schedule.h"
 #include "cli/command_sql.h"
+#include "cli/command_view.h"
 #include "cli/command_whatif.h"
 #include "cli/exit_status.h"
 #include "cli/version.h"
@@ -114,6 +115,7 @@ int main(int argumentCount, char** arguments) {
     cli::addExportCommand(app, exitStatus);
     cli::addScheduleCommand(app, exitStatus);
     cli::addSqlCommand(app, exitStatus);
+    cli::addViewCommand(app, exitStatus);
     refuseEmptyValues(app);
     try {
         app.parse(argumentCount, arguments);

@@ -75,15 +75,16 @@ void addMatch(FactList& facts, const trace::Trace& trace, const trace::Transfer&
     facts.add(Text::tr("Waited"),
               Text::tr("%1 for %2").arg(shownDuration(waited), rankName(trace, match.lastRank)));
     facts.add(Text::tr("Moved data"), shownDuration(transfer.span.length() - waited));
+    base::TraceTime first = transfer.span.begin;
+    for (const trace::TransferId member : match.members)
+        first = std::min(first, trace.annotations().transfers[member].span.begin);
     std::size_t shown = 0;
     for (const trace::TransferId member : match.members) {
         const trace::Transfer& other = trace.annotations().transfers[member];
         if (other.event == transfer.event || ++shown > kMostMembers) continue;
         facts.add(isMessage(transfer.operation) ? Text::tr("Peer") : Text::tr("Member"),
                   Text::tr("%1, ready %2 after the first")
-                      .arg(rankName(trace, other.rank),
-                           shownDuration(other.span.begin -
-                                         std::min(other.span.begin, transfer.span.begin))),
+                      .arg(rankName(trace, other.rank), shownDuration(other.span.begin - first)),
                   placeOf(trace, other.event));
     }
     if (shown > kMostMembers)

@@ -1,8 +1,17 @@
 #include "models/figure_model.h"
 
+#include <QColor>
 #include <utility>
 
 namespace pleat::models {
+namespace {
+
+// Of Okabe and Ito, told apart with any of the common colour-vision deficiencies.
+QColor colourOf(Tone tone) {
+    return tone == Tone::Longer ? QColor(213, 94, 0) : QColor(0, 114, 178);
+}
+
+}  // namespace
 
 void FigureModel::setFigures(Figures figures) {
     beginResetModel();
@@ -39,6 +48,8 @@ QVariant FigureModel::data(const QModelIndex& index, int role) const {
             return QStringLiteral("%1: %2").arg(m_figures.columns[index.column()], cell.text);
         case Qt::TextAlignmentRole:
             return QVariant(Qt::AlignVCenter | (isNumber ? Qt::AlignRight : Qt::AlignLeft));
+        case Qt::ForegroundRole:
+            return cell.tone == Tone::Plain ? QVariant() : QVariant(colourOf(cell.tone));
         case kSortRole:
             return isNumber ? cell.value : QVariant(cell.text);
         default:

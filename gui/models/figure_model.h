@@ -6,16 +6,20 @@
 #include <QString>
 #include <QStringList>
 #include <QVariant>
+#include <cstdint>
 #include <vector>
 
 #include "models/place.h"
 
 namespace pleat::models {
 
+enum class Tone : std::uint8_t { Plain, Longer, Shorter };
+
 struct Cell {
     QString text;
     QVariant value;  // to sort by; a number also aligns the text to the right; invalid: the text
     Place place;     // empty: leads nowhere
+    Tone tone = Tone::Plain;
 };
 
 struct Figures {

@@ -28,7 +28,8 @@ Answer analysed(const std::shared_ptr<const trace::Trace>& trace,
 IterationModel::IterationModel(TraceSession& session, QObject* parent)
     : QObject(parent), m_session(session) {
     connect(&session, &TraceSession::traceChanged, this, [this] {
-        m_chosen.reset();
+        // The same recording, read again, keeps the iteration one looks at.
+        if (!m_session.trace()) m_chosen.reset();
         analyse();
     });
 }

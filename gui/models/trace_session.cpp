@@ -121,13 +121,16 @@ void TraceSession::setNotice(const QString& notice) {
 
 void TraceSession::lookAtFiles() {
     if (m_loading.running()) return;
+    const std::uint64_t now = fingerprint();
+    if (now == m_fingerprint) return;
     std::error_code ignored;
     for (const fs::path& file : m_request.files) {
         if (fs::exists(file, ignored)) continue;
+        m_fingerprint = now;  // said once
         return setNotice(tr("%1 is gone; what was read of it stays here until the window closes.")
                              .arg(shownText(file.string())));
     }
-    if (!m_finished && fingerprint() != m_fingerprint) load();
+    if (!m_finished) load();
 }
 
 std::uint64_t TraceSession::fingerprint() const {

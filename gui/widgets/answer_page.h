@@ -24,7 +24,7 @@ class AnswerPage : public SessionView {
     [[nodiscard]] QList<KeyHelp> keys() const override;
 
     [[nodiscard]] QString headline() const { return m_headline->text(); }
-    [[nodiscard]] const StackedBars& bars() const { return *m_bars; }
+    [[nodiscard]] StackedBars& bars() { return *m_bars; }
     // By the id it was added under: ranks, iterations, stragglers, transfers, causes, waits.
     [[nodiscard]] FigureView* table(const QString& id) const;
     // The whole answer, not only what is scrolled into view.

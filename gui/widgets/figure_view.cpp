@@ -11,7 +11,7 @@
 namespace pleat::widgets {
 namespace {
 
-constexpr int kMostColumnWidth = 420;
+constexpr int kMostColumnWidth = 420, kRowPadding = 6;
 constexpr int kRowsMeasured = 200;  // of a long table, to size its columns
 
 }  // namespace
@@ -29,7 +29,7 @@ FigureView::FigureView(QWidget* parent)
     setWordWrap(false);
     setTabKeyNavigation(false);  // Tab leaves the table
     verticalHeader()->hide();
-    horizontalHeader()->setStretchLastSection(true);
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowPadding);
     horizontalHeader()->setResizeContentsPrecision(kRowsMeasured);
     horizontalHeader()->setMaximumSectionSize(kMostColumnWidth);
     connect(this, &QTableView::clicked, this, &FigureView::choose);
@@ -38,6 +38,9 @@ FigureView::FigureView(QWidget* parent)
 
 void FigureView::setFigures(models::Figures figures) {
     setSortingEnabled(false);  // as they come, until somebody asks for another order
+    // Numbers stay beside each other; text may have the room that is left.
+    const bool endsInText = figures.rows.empty() || !figures.rows.front().back().value.isValid();
+    horizontalHeader()->setStretchLastSection(endsInText);
     m_model->setFigures(std::move(figures));
     m_sorted->sort(-1);
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);

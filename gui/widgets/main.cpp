@@ -29,7 +29,9 @@ int main(int argumentCount, char** arguments) {
     if (picture) setenv("QT_QPA_PLATFORM", "offscreen", 0);
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat"));
-    QApplication::setApplicationName(QStringLiteral("pleat-gui"));
+    // Settings go by this name; a picture must not depend on how somebody left the window.
+    QApplication::setApplicationName(picture ? QStringLiteral("pleat-gui-picture")
+                                             : QStringLiteral("pleat-gui"));
     QApplication::setDesktopFileName(QStringLiteral("pleat-gui"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("pleat-gui")));
     const auto line = pleat::widgets::parseCommandLine(QApplication::arguments());

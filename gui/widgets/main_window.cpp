@@ -15,6 +15,7 @@
 #include "models/text.h"
 #include "widgets/answer_page.h"
 #include "widgets/command_palette.h"
+#include "widgets/compare_page.h"
 #include "widgets/pages.h"
 #include "widgets/picture_file.h"
 #include "widgets/pipeline_page.h"
@@ -179,6 +180,8 @@ void MainWindow::makePages() {
     addPage(QStringLiteral("pipeline"), tr("Pipeline"),
             new PipelinePage(m_session, m_iteration, this));
     addPage(QStringLiteral("answer"), tr("Answer"), new AnswerPage(m_session, this));
+    addPage(QStringLiteral("compare"), tr("Compare"),
+            new ComparePage(m_session, m_iteration, this));
     addPage(QStringLiteral("sql"), tr("SQL"), new SqlPage(m_session, this));
     addPage(QStringLiteral("diagnostics"), tr("Diagnostics"), new DiagnosticsPage(m_session, this));
     showPage(QStringLiteral("answer"));

@@ -45,9 +45,8 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     layout->addLayout(controls);
     layout->addWidget(m_stack, 1);
     layout->addWidget(m_legend);
-    connect(m_number, &QSpinBox::valueChanged, this, [this](int number) {
-        if (m_iteration.results()) m_iteration.choose(number);
-    });
+    connect(m_number, &QSpinBox::valueChanged, this,
+            [this](int number) { m_iteration.choose(number); });
     connect(m_ghosts, &QCheckBox::toggled, m_view, &PipelineView::setGhosts);
     connect(m_messages, &QCheckBox::toggled, m_view, &PipelineView::setMessages);
     connect(m_view, &PipelineView::selected, this, &PipelinePage::reportSelection);
@@ -63,8 +62,7 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
 }
 
 bool PipelinePage::shows(const models::Place& place) const {
-    if (!session().trace() || session().trace()->annotations().tasks.empty()) return false;
-    return place.iteration >= 0;
+    return session().trace() != nullptr && place.iteration >= 0;
 }
 
 void PipelinePage::goTo(const models::Place& place) {

@@ -116,6 +116,7 @@ std::optional<timeline::PipelineHit> PipelineView::hitAtPoint(QPoint point) cons
 void PipelineView::setTime(const timeline::Viewport& time) {
     m_time = m_results ? timeline::clamped(time, m_results->scene.window) : time;
     viewport()->update();
+    emit rangeChanged();
 }
 
 void PipelineView::zoom(double x, double factor) {

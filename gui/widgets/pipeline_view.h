@@ -36,12 +36,16 @@ class PipelineView : public QAbstractScrollArea {
     void setMessages(bool shown);
 
     [[nodiscard]] base::Interval visibleRange() const;
+    [[nodiscard]] std::shared_ptr<const models::IterationResults> results() const {
+        return m_results;
+    }
     [[nodiscard]] std::optional<timeline::PipelineHit> selection() const { return m_selection; }
     [[nodiscard]] std::optional<PipelineArea> area() const { return m_area; }
     // The pixel at the middle of a task, in the viewport; for tests.
     [[nodiscard]] QPoint pointOfTask(std::size_t task) const;
 
   signals:
+    void rangeChanged();
     void selected(const pleat::timeline::PipelineHit& hit);
     void areaSelected(const pleat::widgets::PipelineArea& area);
     // Enter or a double click on a task or gap.

@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QStandardPaths>
+#include <QSettings>
+
+#include "support/temporary_folder.h"
 
 int main(int argumentCount, char** arguments) {
     ::testing::InitGoogleTest(&argumentCount, arguments);
-    QStandardPaths::setTestModeEnabled(true);
+    const pleat::test::TemporaryFolder settings;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
+                       QString::fromStdString(settings.file("").string()));
     // Also where nothing says so, as when the build lists the tests.
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argumentCount, arguments);

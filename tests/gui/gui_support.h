@@ -24,7 +24,7 @@ template <class Condition>
 }
 
 // Two pipeline ranks, two chunks, folded, four microbatches; 2 replicas, three iterations.
-inline trace::Trace foldedTrace() {
+inline SyntheticOptions foldedOptions() {
     SyntheticOptions options;
     options.schedule =
         *schedule::makeSchedule("folded", {.ranks = 2, .microbatches = 4, .chunks = 2, .group = 0});
@@ -34,8 +34,14 @@ inline trace::Trace foldedTrace() {
     options.backward = {{2'000'000}};
     options.link = {100'000};
     options.sync = {500'000};
+    return options;
+}
+
+inline trace::Trace traceWith(const SyntheticOptions& options) {
     return *annotate::annotate(traceOf(makeSyntheticRun(options)));
 }
+
+inline trace::Trace foldedTrace() { return traceWith(foldedOptions()); }
 
 inline std::filesystem::path writeFolded(const test::TemporaryFolder& folder) {
     const auto file = folder.file("folded.pleat");

@@ -43,6 +43,7 @@ void withTrace(const Fill& fill, const std::function<void(MainWindow&)>& check) 
         anywhere.iteration = 0;
         window.goTo(anywhere);
     }
+    ASSERT_TRUE(waitUntil([&] { return !window.iteration().working(); }));
     check(window);
 }
 

@@ -8,6 +8,7 @@
 #include "gui/gui_support.h"
 #include "widgets/answer_page.h"
 #include "widgets/command_palette.h"
+#include "widgets/compare_page.h"
 #include "widgets/main_window.h"
 #include "widgets/picture_file.h"
 #include "widgets/pipeline_page.h"
@@ -50,10 +51,9 @@ TEST_F(Pages, AnswerLeadsFromARanksBarToItsIteration) {
     EXPECT_TRUE(answer.headline().startsWith("Replay error"));
     EXPECT_EQ(answer.bars().bars().size(), 4U);
     EXPECT_TRUE(answer.bars().currentText().startsWith("rank 0: compute"));
-    auto* bars = const_cast<StackedBars*>(&answer.bars());
-    QTest::keyClick(bars, Qt::Key_Down);
+    QTest::keyClick(&answer.bars(), Qt::Key_Down);
     EXPECT_TRUE(answer.bars().currentText().startsWith("rank 1"));
-    QTest::keyClick(bars, Qt::Key_Return);
+    QTest::keyClick(&answer.bars(), Qt::Key_Return);
     EXPECT_EQ(m_window.currentPage(), "pipeline");
 }
 
@@ -123,6 +123,36 @@ TEST_F(Pages, PathGoesPieceByPieceToItsPlaces) {
     EXPECT_EQ(chosen.count(), 2);
 }
 
+TEST_F(Pages, CompareShowsBothRunsTogetherAndWhereTheyDiffer) {
+    auto& compare = page<ComparePage>("compare");
+    EXPECT_TRUE(compare.status().startsWith("Choose a second run"));
+    pleat::testing::SyntheticOptions slower = pleat::testing::foldedOptions();
+    slower.forward = {{1'500'000}};
+    const auto file = m_folder.file("slower.pleat");
+    ASSERT_TRUE(store::writeTrace(pleat::testing::traceWith(slower), file).ok());
+    compare.openOther({QString::fromStdString(file.string())});
+    ASSERT_TRUE(waitUntil([&] {
+        return compare.otherSession().analysed() && compare.otherIteration().results() != nullptr;
+    }));
+    const auto& rows = compare.table().figures().figures().rows;
+    ASSERT_GE(rows.size(), 3U);
+    EXPECT_EQ(rows[0][0].text, "whole");
+    EXPECT_EQ(rows[0][3].tone, models::Tone::Longer);
+    EXPECT_TRUE(rows[0][3].text.startsWith("+"));
+    qlonglong parts = 0;
+    for (std::size_t row = 1; row < rows.size(); ++row) parts += rows[row][3].value.toLongLong();
+    // Each mean part is rounded down.
+    EXPECT_NEAR(static_cast<double>(parts), rows[0][3].value.toDouble(),
+                static_cast<double>(2 * rows.size()));
+    QTest::keyClick(&compare.view(), Qt::Key_W);
+    QTest::keyClick(&compare.view(), Qt::Key_W);
+    const base::Interval shown = compare.view().visibleRange();
+    const base::Interval other = compare.otherView().visibleRange();
+    EXPECT_EQ(shown.length(), other.length());
+    EXPECT_EQ(shown.begin - compare.view().results()->scene.window.begin,
+              other.begin - compare.otherView().results()->scene.window.begin);
+}
+
 TEST_F(Pages, SqlAnswersAndSaysWhatIsWrong) {
     auto& sql = page<SqlPage>("sql");
     sql.setQuery(
@@ -159,7 +189,7 @@ TEST_F(Pages, EveryCommandIsInThePaletteAndEveryKeyInTheList) {
 }
 
 TEST_F(Pages, ArePicturesInEveryFormat) {
-    for (const char* id : {"pipeline", "answer", "sql", "diagnostics"}) {
+    for (const char* id : {"pipeline", "answer", "compare", "sql", "diagnostics"}) {
         SessionView& view = page<SessionView>(id);
         for (const auto& [ending, start] : std::map<std::string, std::string>{
                  {".png", "\x89PNG"}, {".svg", "<?xml"}, {".pdf", "%PDF"}}) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <array>
 
 #include "gui/gui_support.h"
 
@@ -54,6 +54,41 @@ TEST(TraceSession, ForgetsWhatWasCancelled) {
     session.open(requestFor(folder.file("folded.pleat")));
     ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
     EXPECT_EQ(session.state(), State::Loaded);
+}
+
+TEST(TraceSession, FollowsARecordingWhileItIsMade) {
+    const test::TemporaryFolder folder;
+    auto writer = store::Writer::create(folder.file("live.pleat"));
+    ASSERT_TRUE(writer.ok());
+    trace::Rank rank;
+    rank.number = 0;
+    const auto lane = writer->addLane({*writer->addRank(rank), {}, 1, {}});
+    const auto record = [&](std::int64_t begin) {
+        store::EventRow row;
+        row.lane = *lane;
+        row.name = "step";
+        row.startNs = begin;
+        row.endNs = begin + 1;
+        ASSERT_TRUE(writer->addEvents(std::array{row}).ok());
+        ASSERT_TRUE(writer->commit().ok());
+    };
+    record(0);
+    TraceSession session;
+    session.setWatchInterval(5);
+    session.open(requestFor(folder.file("live.pleat")));
+    ASSERT_TRUE(waitUntil([&] { return session.state() == State::Loaded; }));
+    EXPECT_TRUE(session.recordingGoesOn());
+    EXPECT_TRUE(session.notice().contains("still running"));
+    const auto before = session.trace();
+    EXPECT_EQ(before->eventCount(), 1U);
+    record(10);
+    ASSERT_TRUE(waitUntil([&] { return session.trace()->eventCount() == 2; }));
+    EXPECT_EQ(session.state(), State::Loaded);
+    EXPECT_EQ(before->eventCount(), 1U);  // what was handed out does not change
+    ASSERT_TRUE(writer->setMeta("state", "complete").ok());
+    ASSERT_TRUE(std::move(*writer).finish().ok());
+    ASSERT_TRUE(waitUntil([&] { return !session.recordingGoesOn(); }));
+    EXPECT_EQ(session.notice(), QString());
 }
 
 TEST(TraceSession, KeepsWhatItReadWhenTheFileVanishesAndSaysSo) {

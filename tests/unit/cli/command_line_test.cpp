@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -174,6 +175,7 @@ TEST(CommandLine, EveryHelpShowsAnExample) {
                                                     {"diff"},
                                                     {"export"},
                                                     {"sql"},
+                                                    {"view"},
                                                     {"schedule"},
                                                     {"schedule", "show"},
                                                     {"schedule", "validate"},
@@ -185,6 +187,27 @@ TEST(CommandLine, EveryHelpShowsAnExample) {
         EXPECT_EQ(result.status, 0);
         EXPECT_NE(result.output.find("Example: pleat "), std::string::npos) << result.output;
     }
+}
+
+// A folder with this program and, if there is a script, that in the viewer's place.
+std::string installedWith(const std::string& viewer) {
+    const std::string folder = test::temporaryPath(viewer.empty() ? "bare" : "whole");
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy_file(PLEAT_BIN_DIR "/pleat", folder + "/pleat");
+    if (viewer.empty()) return folder;
+    std::ofstream(folder + "/pleat-gui") << viewer;
+    std::filesystem::permissions(folder + "/pleat-gui", std::filesystem::perms::owner_all);
+    return folder;
+}
+
+TEST(CommandLine, ViewBecomesTheViewerBesideIt) {
+    const auto missing = test::runProgram({installedWith("") + "/pleat", "view", "x.pleat"});
+    expectOneLine(missing, 3, "the viewer is not installed");
+    const std::string folder = installedWith("#!/bin/sh\necho \"$@\"\nexit 7\n");
+    const auto shown = test::runProgram(
+        {folder + "/pleat", "view", "a.json", "b.json", "--rank", "a.json=1", "--rules", "r.json"});
+    EXPECT_EQ(shown.status, 7);
+    EXPECT_EQ(shown.output, "--rank a.json=1 --rules r.json -- a.json b.json\n");
 }
 
 }  // namespace
