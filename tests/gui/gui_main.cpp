@@ -11,8 +11,8 @@ int main(int argumentCount, char** arguments) {
     const pleat::test::TemporaryFolder settings;
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
                        QString::fromStdString(settings.file("").string()));
-    // Also where nothing says so, as when the build lists the tests.
-    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Here and not in ctest: the list of tests is asked of the program without its environment.
+    qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat-test"));
     QApplication::setApplicationName(QStringLiteral("pleat-gui-test"));
