@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/limits.h"
+
 namespace pleat::timeline {
 namespace {
 
-// Far beyond what a trace can hold (trace/limits.h), near enough for sums of two to fit.
-constexpr double kFarthest = 4.0e18;
+// A trace lasts at most from -kFarthestNs to kFarthestNs. What is shown begins not far outside of
+// that, and is not longer; sums of the two fit.
+constexpr auto kFarthestBegin = static_cast<double>(trace::kFarthestNs) * 1.1;
+constexpr auto kLongest = static_cast<double>(trace::kFarthestNs) * 2;
 
 // Rounded up. Not std::ceil: that is a call, and a frame needs a million.
 std::int64_t roundedUp(double value) {
-    const double limited = std::clamp(value, -kFarthest, kFarthest);
+    const double limited = std::clamp(value, -kLongest, kLongest);
     const auto cut = static_cast<std::int64_t>(limited);
     return cut + (static_cast<double>(cut) < limited ? 1 : 0);
 }
@@ -22,8 +26,8 @@ std::int64_t offsetAt(const Viewport& viewport, double x) {
 
 base::TraceTime plus(base::TraceTime time, double ns) {
     const double sum = static_cast<double>(time.ns) + ns;
-    if (std::abs(sum) > kFarthest)
-        return {static_cast<std::int64_t>(std::copysign(kFarthest, sum))};
+    if (std::abs(sum) > kFarthestBegin)
+        return {static_cast<std::int64_t>(std::copysign(kFarthestBegin, sum))};
     return {time.ns + std::llround(ns)};
 }
 
@@ -66,7 +70,7 @@ base::Interval visible(const Viewport& viewport) {
 Viewport zoomedAround(const Viewport& viewport, double x, double factor) {
     Viewport zoomed = viewport;
     zoomed.nsPerPixel =
-        std::clamp(viewport.nsPerPixel * factor, kFinestNsPerPixel, kFarthest / viewport.width);
+        std::clamp(viewport.nsPerPixel * factor, kFinestNsPerPixel, kLongest / viewport.width);
     zoomed.begin = plus(viewport.begin, x * (viewport.nsPerPixel - zoomed.nsPerPixel));
     return zoomed;
 }

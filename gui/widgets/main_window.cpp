@@ -21,6 +21,7 @@
 #include "widgets/pipeline_page.h"
 #include "widgets/sql_page.h"
 #include "widgets/start_page.h"
+#include "widgets/timeline_page.h"
 
 namespace pleat::widgets {
 
@@ -179,6 +180,7 @@ QDockWidget* MainWindow::addPanel(const QString& id, const QString& title, QWidg
 void MainWindow::makePages() {
     addPage(QStringLiteral("pipeline"), tr("Pipeline"),
             new PipelinePage(m_session, m_iteration, this));
+    addPage(QStringLiteral("timeline"), tr("Timeline"), new TimelinePage(m_session, this));
     addPage(QStringLiteral("answer"), tr("Answer"), new AnswerPage(m_session, this));
     addPage(QStringLiteral("compare"), tr("Compare"),
             new ComparePage(m_session, m_iteration, this));

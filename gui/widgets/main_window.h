@@ -26,7 +26,7 @@ class MainWindow : public QMainWindow {
     void open(const QStringList& files);
     void open(opening::OpenRequest request);
 
-    // Pages by their id: pipeline, answer, compare, sql, diagnostics.
+    // Pages by their id: pipeline, timeline, answer, compare, sql, diagnostics.
     [[nodiscard]] QStringList pageIds() const;
     [[nodiscard]] SessionView* page(const QString& id) const;
     void showPage(const QString& id);

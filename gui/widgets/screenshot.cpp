@@ -40,6 +40,7 @@ base::Result<void> takeScreenshot(const ScreenshotOptions& options) {
         return base::Error{base::ErrorCode::Input, session.error().toStdString()};
     runUntil([&] { return session.analysed() && !window.iteration().working(); });
     window.showPage(options.view);
+    runUntil([&] { return window.page(options.view)->settled(); });
     if (options.range) {
         const base::Duration origin = session.trace()->span().begin - base::TraceTime{};
         models::Place place;

@@ -30,6 +30,8 @@ class SessionView : public QWidget {
     // Can it show this place at all? The window brings the first view that can to the front.
     [[nodiscard]] virtual bool shows(const models::Place& place) const = 0;
     [[nodiscard]] virtual QList<KeyHelp> keys() const { return {}; }
+    // False while it prepares, in the background, what it will show of the trace.
+    [[nodiscard]] virtual bool settled() const { return true; }
     // What is exported as its picture.
     [[nodiscard]] virtual QWidget* picture() { return this; }
 

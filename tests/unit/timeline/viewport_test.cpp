@@ -7,6 +7,7 @@
 
 #include "timeline/navigation_history.h"
 #include "timeline/ruler.h"
+#include "trace/limits.h"
 
 namespace pleat::timeline {
 namespace {
@@ -121,6 +122,16 @@ TEST(Viewport, ClampedStaysWithinTheWhole) {
     EXPECT_EQ(visible(clamped({{500'000}, 10, 100}, whole)).end, whole.end);
     const Viewport inside{{2000}, 10, 100};
     EXPECT_EQ(clamped(inside, whole), inside);
+}
+
+TEST(Viewport, MovingAndZoomingBeyondAllTimesStaysWithinThem) {
+    const base::Interval whole{{-trace::kFarthestNs}, {trace::kFarthestNs}};
+    const Viewport all = fitted(whole, 1000);
+    for (const double pixels : {-1e300, -1e15, 1e15, 1e300})
+        EXPECT_EQ(clamped(panned(all, pixels), whole), all);
+    EXPECT_EQ(clamped(zoomedAround(all, 500, 1e9), whole), all);
+    EXPECT_EQ(visible(clamped(panned({{0}, 1, 1000}, 1e300), whole)).end, whole.end);
+    EXPECT_EQ(clamped(panned({{0}, 1, 1000}, -1e300), whole).begin, whole.begin);
 }
 
 TEST(Ruler, StepsAreOneTwoOrFiveTimesAPowerOfTen) {

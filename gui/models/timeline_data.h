@@ -1,0 +1,51 @@
+// What the timeline draws from, made once for a trace, off the window's thread: the index, links
+// between events, iterations and the first colouring. Immutable; shared.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "timeline/event_colours.h"
+#include "timeline/event_links.h"
+#include "timeline/lod_index.h"
+
+namespace pleat::models {
+
+// From the first begin of an iteration on any rank to its last end.
+struct IterationMark {
+    std::int32_t iteration = -1;
+    base::Interval span;
+    friend bool operator==(const IterationMark&, const IterationMark&) = default;
+};
+
+// By ascending begin; empty where nothing names iterations.
+[[nodiscard]] std::vector<IterationMark> iterationMarks(const trace::Trace& trace);
+
+struct TimelineData {
+    TimelineData(const std::shared_ptr<const trace::Trace>& trace, timeline::WorkerPool& pool,
+                 const std::stop_token& stop)
+        : index(trace, pool, stop),
+          links(*trace),
+          iterations(iterationMarks(*trace)),
+          kinds(*trace, timeline::ColourMode::Kind, pool) {}
+
+    [[nodiscard]] const trace::Trace& trace() const { return index.trace(); }
+
+    timeline::LodIndex index;  // keeps the trace alive
+    timeline::EventLinks links;
+    std::vector<IterationMark> iterations;
+    timeline::EventColours kinds;
+};
+
+// Null when it was asked to stop.
+[[nodiscard]] std::shared_ptr<const TimelineData> makeTimelineData(
+    const std::shared_ptr<const trace::Trace>& trace, const std::stop_token& stop);
+
+// The whole run as one strip: for each of `columns` equal parts of its time, which share of it the
+// ranks were busy, in their mean, 0 … 255; rounded down, but not to 0. Makes the summaries of all
+// ranks. Empty when it was asked to stop.
+[[nodiscard]] std::vector<std::uint8_t> busyStrip(const TimelineData& data, std::size_t columns,
+                                                  const std::stop_token& stop);
+
+}  // namespace pleat::models

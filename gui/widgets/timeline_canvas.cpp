@@ -1,0 +1,339 @@
+#include "widgets/timeline_canvas.h"
+
+#include <QAccessible>
+#include <algorithm>
+
+#include "models/text.h"
+
+namespace pleat::widgets {
+
+using timeline::Motion;
+using timeline::Viewport;
+using trace::EventId;
+using trace::LaneId;
+using trace::RankId;
+
+TimelineCanvas::TimelineCanvas(QWidget* parent)
+    : QWidget(parent), m_painter(std::make_unique<TimelinePainter>(m_theme)) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setMinimumSize(kHeaderWidth + 120, kRulerHeight + 60);
+    setAccessibleName(tr("Timeline"));
+    setAccessibleDescription(tr("No event is selected."));
+    m_motionEnd.setSingleShot(true);
+    m_motionEnd.setInterval(500);
+    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_history.endMotion(); });
+}
+
+QRect TimelineCanvas::rowsRect() const {
+    return {kHeaderWidth, kRulerHeight, std::max(1, width() - kHeaderWidth),
+            std::max(1, height() - kRulerHeight)};
+}
+
+base::Interval TimelineCanvas::whole() const {
+    return m_data ? m_data->index.span() : base::Interval();
+}
+
+void TimelineCanvas::setData(std::shared_ptr<const models::TimelineData> data, bool keepPlace) {
+    const base::Interval wholeBefore = whole();
+    const std::shared_ptr<const models::TimelineData> before = std::move(m_data);
+    const std::unique_ptr<timeline::LaneTree> treeBefore = std::move(m_tree);
+    m_data = std::move(data);
+    m_tree = m_data ? std::make_unique<timeline::LaneTree>(m_data->index) : nullptr;
+    m_painter = std::make_unique<TimelinePainter>(m_theme);  // it knows names of the old trace
+    const timeline::ColourMode mode = m_colours ? m_colours->mode() : timeline::ColourMode::Kind;
+    m_colourings = {};
+    m_colours = nullptr;
+    m_selected = m_pointed = {};
+    m_selectedArrows.clear();
+    m_highlighted.clear();
+    m_area.reset();
+    setAccessibleDescription(tr("No event is selected."));
+    if (m_data) setColourMode(mode);
+    if (keepPlace && m_data && before && treeBefore) {
+        restorePlace(*treeBefore, before->trace(), wholeBefore);
+    } else {
+        m_scroll = 0;
+        m_view = timeline::fitted(whole(), rowsRect().width());
+        m_history = timeline::NavigationHistory(m_view);
+    }
+    changed();
+}
+
+// Ranks are the same where their numbers are. Who looks at the end of a recording goes with it.
+void TimelineCanvas::restorePlace(const timeline::LaneTree& before, const trace::Trace& trace,
+                                  base::Interval wholeBefore) {
+    const auto& ranks = m_data->trace().ranks();
+    for (const RankId old : before.rankOrder()) {
+        if (!before.collapsed(old)) continue;
+        for (std::size_t i = 0; i < ranks.size(); ++i)
+            if (ranks[RankId::at(i)].number == trace.ranks()[old].number)
+                m_tree->setCollapsed(RankId::at(i), true);
+    }
+    Viewport view = m_view;
+    if (m_view == timeline::fitted(wholeBefore, m_view.width)) {
+        view = timeline::fitted(whole(), m_view.width);
+    } else if (timeline::visible(m_view).end >= wholeBefore.end) {
+        view.begin = view.begin + (whole().end - wholeBefore.end);
+    }
+    setView(view, Motion::Continues);
+}
+
+void TimelineCanvas::changed() {
+    m_stale = true;
+    if (m_tree) m_scroll = m_tree->clampedScroll(m_scroll, rowsRect().height());
+    update();
+    emit viewChanged();
+}
+
+const timeline::Frame& TimelineCanvas::frame() {
+    if (m_stale && m_data) {
+        constexpr std::int32_t kLabelWidth = 44;
+        m_builder.build(m_data->index, *m_tree, m_view, *m_colours,
+                        {rowsRect().height(), m_scroll, kLabelWidth});
+        m_stale = false;
+    }
+    return m_builder.frame();
+}
+
+void TimelineCanvas::setView(const Viewport& view, Motion motion) {
+    m_view = timeline::clamped(view, whole());
+    m_history.record(m_view, motion);
+    if (motion == Motion::Continues) m_motionEnd.start();
+    changed();
+}
+
+void TimelineCanvas::showWhole() {
+    setView(timeline::fitted(whole(), rowsRect().width()), Motion::Jump);
+}
+
+void TimelineCanvas::showRange(base::Interval range) {
+    constexpr double kMargin = 1.1;
+    const Viewport fitted = timeline::fitted(range, rowsRect().width());
+    setView(timeline::zoomedAround(fitted, fitted.width / 2.0, kMargin), Motion::Jump);
+}
+
+double TimelineCanvas::cursorX() const {
+    const QRect rows = rowsRect();
+    if (m_cursor && rows.contains(*m_cursor)) return m_cursor->x() - rows.left();
+    return rows.width() / 2.0;
+}
+
+void TimelineCanvas::zoomAt(double x, double factor, Motion motion) {
+    setView(timeline::zoomedAround(m_view, x, factor), motion);
+}
+
+void TimelineCanvas::zoom(double factor) { zoomAt(cursorX(), factor, Motion::Continues); }
+
+void TimelineCanvas::pan(double pixels) {
+    setView(timeline::panned(m_view, pixels), Motion::Continues);
+}
+
+void TimelineCanvas::setScroll(int scroll) {
+    if (scroll == m_scroll || !m_tree) return;
+    m_scroll = scroll;
+    changed();
+}
+
+void TimelineCanvas::undoNavigation() {
+    if (const auto view = m_history.undo()) {
+        m_view = timeline::resized(*view, rowsRect().width());
+        changed();
+    }
+}
+
+void TimelineCanvas::redoNavigation() {
+    if (const auto view = m_history.redo()) {
+        m_view = timeline::resized(*view, rowsRect().width());
+        changed();
+    }
+}
+
+bool TimelineCanvas::goToIteration(std::int32_t iteration) {
+    if (!m_data) return false;
+    for (const models::IterationMark& mark : m_data->iterations) {
+        if (mark.iteration != iteration) continue;
+        showRange(mark.span);
+        return true;
+    }
+    return false;
+}
+
+void TimelineCanvas::select(EventId event) {
+    if (!m_data || event == m_selected) return;
+    m_selected = event;
+    m_selectedArrows.clear();
+    if (event.valid()) {
+        m_selectedArrows = m_data->links.arrowsInto(event);
+        const std::vector<timeline::Arrow> out = m_data->links.arrowsOutOf(event);
+        m_selectedArrows.insert(m_selectedArrows.end(), out.begin(), out.end());
+        revealEvent(event);
+    }
+    setAccessibleDescription(event.valid() ? factsOf(event) : tr("No event is selected."));
+    QAccessibleEvent said(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&said);
+    update();
+    emit eventSelected(event);
+}
+
+void TimelineCanvas::clearSelection() {
+    if (m_area) {
+        m_area.reset();
+        emit areaSelected({}, {});
+    }
+    select({});
+    update();
+}
+
+// Moves no more than needed: what is in view stays where it is.
+void TimelineCanvas::revealEvent(EventId event) {
+    const trace::Event what = m_data->trace().event(event);
+    const base::Interval shown = timeline::visible(m_view);
+    if (what.span.end < shown.begin || what.span.begin >= shown.end) {
+        Viewport view = m_view;
+        view.begin = what.span.begin;
+        view = timeline::panned(view, -m_view.width / 3.0);
+        setView(view, Motion::Jump);
+    }
+    const timeline::PlacedRow place =
+        m_tree->locate(what.lane, m_data->index.rowOf(event), m_scroll);
+    if (m_tree->pinned(what.lane)) return;
+    const int top = m_tree->pinnedHeight(), bottom = rowsRect().height();
+    if (place.y < top) setScroll(m_scroll + place.y - top - timeline::kRankHeight);
+    if (place.y + place.height > bottom)
+        setScroll(m_scroll + place.y + place.height - bottom + timeline::kRankHeight);
+}
+
+void TimelineCanvas::bringIntoView(RankId rank) {
+    if (!m_tree || m_data->index.lanesOf(rank).empty()) return;
+    const timeline::PlacedRow place =
+        m_tree->locate(m_data->index.lanesOf(rank).front(), 0, m_scroll);
+    const int top = m_tree->pinnedHeight();
+    if (place.y < top || place.y + place.height > rowsRect().height())
+        setScroll(m_scroll + place.y - top - timeline::kRankHeight - timeline::kLaneGap);
+}
+
+void TimelineCanvas::followArrow(timeline::Direction direction) {
+    if (!m_selected.valid()) return;
+    const bool forward = direction == timeline::Direction::Forward;
+    for (const timeline::Arrow& arrow : m_selectedArrows) {
+        if (forward && arrow.from == m_selected) return select(arrow.to);
+        if (!forward && arrow.to == m_selected) return select(arrow.from);
+    }
+}
+
+void TimelineCanvas::stepToSameKind(timeline::Direction direction) {
+    if (!m_selected.valid()) return;
+    const trace::Trace& trace = m_data->trace();
+    // What has no kind has at least a name.
+    const EventId next =
+        m_data->kinds[m_selected] != 0
+            ? timeline::stepBySameColour(trace, m_data->kinds, m_selected, direction)
+            : timeline::stepBySameName(trace, m_selected, direction);
+    if (next.valid()) select(next);
+}
+
+void TimelineCanvas::stepInRow(timeline::Direction direction) {
+    if (!m_selected.valid()) return;
+    const trace::Event from = m_data->trace().event(m_selected);
+    const timeline::RowIndex& row = m_data->index.rows(from.lane)[m_data->index.rowOf(m_selected)];
+    std::size_t at = row.positionAt(from.span.begin);
+    while (at < row.size() && row.event(at) != m_selected) ++at;
+    if (direction == timeline::Direction::Forward && at + 1 < row.size()) select(row.event(at + 1));
+    if (direction == timeline::Direction::Backward && at > 0) select(row.event(at - 1));
+}
+
+void TimelineCanvas::setCollapsed(RankId rank, bool collapsed) {
+    m_tree->setCollapsed(rank, collapsed);
+    changed();
+}
+
+void TimelineCanvas::setCollapsed(LaneId lane, bool collapsed) {
+    m_tree->setCollapsed(lane, collapsed);
+    changed();
+}
+
+void TimelineCanvas::setAllCollapsed(bool collapsed) {
+    if (!m_tree) return;
+    m_tree->setAllCollapsed(collapsed);
+    changed();
+}
+
+void TimelineCanvas::setPinned(LaneId lane, bool pinned) {
+    m_tree->setPinned(lane, pinned);
+    changed();
+}
+
+void TimelineCanvas::move(RankId rank, RankId before) {
+    m_tree->move(rank, before);
+    changed();
+}
+
+void TimelineCanvas::move(LaneId lane, LaneId before) {
+    m_tree->move(lane, before);
+    changed();
+}
+
+void TimelineCanvas::setColourMode(timeline::ColourMode mode) {
+    if (!m_data) return;
+    if (mode == timeline::ColourMode::Kind) {
+        m_colours = &m_data->kinds;
+    } else {
+        auto& made = m_colourings[static_cast<std::size_t>(mode)];
+        if (!made)
+            made = std::make_unique<const timeline::EventColours>(m_data->trace(), mode, m_pool);
+        m_colours = made.get();
+    }
+    changed();
+}
+
+void TimelineCanvas::setTheme(timeline::Theme theme) {
+    m_theme = theme;
+    m_painter = std::make_unique<TimelinePainter>(theme);
+    update();
+}
+
+void TimelineCanvas::setAllArrows(bool all) {
+    m_allArrows = all;
+    update();
+}
+
+void TimelineCanvas::setBookmarks(models::Bookmarks bookmarks) {
+    m_bookmarks = std::move(bookmarks);
+    update();
+}
+
+void TimelineCanvas::addBookmark() {
+    if (!m_data) return;
+    const base::TraceTime time = m_selected.valid() ? m_data->trace().event(m_selected).span.begin
+                                                    : timeline::timeAt(m_view, cursorX());
+    setNote(time, {});
+}
+
+void TimelineCanvas::setNote(base::TraceTime bookmark, const QString& note) {
+    m_bookmarks.add({bookmark, note});
+    update();
+    emit bookmarksChanged();
+}
+
+void TimelineCanvas::removeBookmark(base::TraceTime bookmark) {
+    m_bookmarks.remove(bookmark);
+    update();
+    emit bookmarksChanged();
+}
+
+QString TimelineCanvas::factsOf(EventId event) const {
+    if (!m_data || !event.valid()) return {};
+    const trace::Trace& trace = m_data->trace();
+    const trace::Event what = trace.event(event);
+    const trace::Lane& lane = trace.lanes()[what.lane];
+    return tr("%1, %2, at %3, %4 / %5")
+        .arg(models::shownText(trace.name(event), 200),
+             QString::fromStdString(timeline::durationText(what.span.length())),
+             QString::fromStdString(timeline::durationText(what.span.begin - whole().begin)),
+             models::shownText(trace::rankTitle(trace.ranks()[lane.rank])),
+             models::shownText(trace::laneTitle(lane)));
+}
+
+}  // namespace pleat::widgets

@@ -1,0 +1,185 @@
+// The timeline: lanes from top to bottom, time from left to right. It shows a stretch of time at a
+// scroll, lets a person move through it by keys, mouse and gestures, and says what was pointed at
+// and selected. What lies where is decided by gui/timeline; here it is painted and wired. Widgets'
+// thread.
+#pragma once
+
+#include <QPoint>
+#include <QTimer>
+#include <QWidget>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/bookmarks.h"
+#include "models/timeline_data.h"
+#include "timeline/event_steps.h"
+#include "timeline/frame_builder.h"
+#include "timeline/frame_hit.h"
+#include "timeline/navigation_history.h"
+#include "widgets/timeline_painter.h"
+#include "widgets/timeline_raster.h"
+
+namespace pleat::widgets {
+
+// A stretch of time on some lines, drawn with shift and the mouse.
+struct TimelineArea {
+    base::Interval time;
+    std::int32_t top = 0, bottom = 0;  // of the whole picture, not of what is scrolled into view
+    std::vector<trace::LaneId> lanes;  // those within; of collapsed ranks all
+};
+
+class TimelineCanvas : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TimelineCanvas(QWidget* parent = nullptr);
+
+    // What is shown from now on, from its begin to its end; null: nothing. With `keepPlace` the
+    // stretch of time, the scroll and what is collapsed stay as far as the new trace has them.
+    void setData(std::shared_ptr<const models::TimelineData> data, bool keepPlace = false);
+    [[nodiscard]] const models::TimelineData* data() const { return m_data.get(); }
+
+    [[nodiscard]] const timeline::Viewport& view() const { return m_view; }
+    [[nodiscard]] int scroll() const { return m_scroll; }
+    [[nodiscard]] int contentHeight() const { return m_tree ? m_tree->height() : 0; }
+    [[nodiscard]] QRect rowsRect() const;
+    // Null without data.
+    [[nodiscard]] const timeline::LaneTree* tree() const { return m_tree.get(); }
+    // The picture as numbers; up to date.
+    [[nodiscard]] const timeline::Frame& frame();
+
+    void showWhole();
+    void showRange(base::Interval range);  // with a margin
+    void zoom(double factor);              // at the cursor
+    void pan(double pixels);
+    void setScroll(int scroll);
+    void undoNavigation();
+    void redoNavigation();
+    // False where there is no such iteration.
+    bool goToIteration(std::int32_t iteration);
+
+    // Invalid: nothing. Brings it into view and says it.
+    void select(trace::EventId event);
+    [[nodiscard]] trace::EventId selected() const { return m_selected; }
+    [[nodiscard]] trace::EventId pointed() const { return m_pointed; }
+    // The event pointed at with all of its communication.
+    [[nodiscard]] const std::vector<trace::EventId>& highlighted() const { return m_highlighted; }
+    [[nodiscard]] const std::optional<TimelineArea>& area() const { return m_area; }
+    void clearSelection();
+    void followArrow(timeline::Direction direction);
+    void stepToSameKind(timeline::Direction direction);
+    void stepInRow(timeline::Direction direction);
+    void bringIntoView(trace::RankId rank);
+
+    void setCollapsed(trace::RankId rank, bool collapsed);
+    void setCollapsed(trace::LaneId lane, bool collapsed);
+    void setAllCollapsed(bool collapsed);
+    void setPinned(trace::LaneId lane, bool pinned);
+    void move(trace::RankId rank, trace::RankId before);
+    void move(trace::LaneId lane, trace::LaneId before);
+
+    void setColourMode(timeline::ColourMode mode);
+    [[nodiscard]] const timeline::EventColours* colours() const { return m_colours; }
+    void setTheme(timeline::Theme theme);
+    // All arrows in view, not only those of the selected event.
+    void setAllArrows(bool all);
+    [[nodiscard]] bool allArrows() const { return m_allArrows; }
+    // What was not drawn of them last time.
+    [[nodiscard]] std::size_t arrowsLeft() const { return m_arrowsLeft; }
+
+    void setBookmarks(models::Bookmarks bookmarks);
+    [[nodiscard]] const models::Bookmarks& bookmarks() const { return m_bookmarks; }
+    // At the selected event's begin, else at the cursor.
+    void addBookmark();
+    void setNote(base::TraceTime bookmark, const QString& note);
+    void removeBookmark(base::TraceTime bookmark);
+
+    // One line for a person: "gemm, 1.234 ms, at 17.200 ms, rank 0 / stream 7".
+    [[nodiscard]] QString factsOf(trace::EventId event) const;
+
+  signals:
+    void viewChanged();                                   // time, scroll, heights
+    void eventSelected(pleat::trace::EventId event);      // invalid: none any more
+    void eventPointed(pleat::trace::EventId event);       // invalid: none any more
+    void areaSelected(const pleat::base::Interval& time,  // empty: none any more
+                      const std::vector<pleat::trace::LaneId>& lanes);
+    void bookmarksChanged();
+    void bookmarkActivated(pleat::base::TraceTime bookmark);  // double-clicked
+    void searchWanted();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+  private:
+    enum class Drag : std::uint8_t { None, Pressed, Pan, Area, Header };
+
+    // A change of the picture: build it anew, say so.
+    void changed();
+    void setView(const timeline::Viewport& view, timeline::Motion motion);
+    [[nodiscard]] base::Interval whole() const;
+    [[nodiscard]] double cursorX() const;
+    void revealEvent(trace::EventId event);
+    void restorePlace(const timeline::LaneTree& before, const trace::Trace& trace,
+                      base::Interval wholeBefore);
+    [[nodiscard]] QRect rectOf(trace::EventId event) const;
+    [[nodiscard]] QPointF pointOf(trace::EventId event, base::TraceTime time) const;
+    [[nodiscard]] std::vector<RulerMark> rulerMarks() const;
+    [[nodiscard]] std::vector<HeaderLine> headerLines() const;
+    void paintRows(QPainter& painter);
+    void paintArrows(QPainter& painter);
+    void paintSelection(QPainter& painter);
+    void paintHint(QPainter& painter, const QString& text) const;
+    bool commandKey(const QKeyEvent& event);
+    bool navigationKey(const QKeyEvent& event);
+    void zoomAt(double x, double factor, timeline::Motion motion);
+    [[nodiscard]] std::optional<timeline::FrameHit> hit(QPoint position);
+    void point(trace::EventId event);
+    void dragTo(QPoint position);
+    void finishArea();
+    void clickHeader(QPoint position);
+    void dropHeader(QPoint from, QPoint to);
+    [[nodiscard]] std::optional<timeline::PlacedRow> lineAt(QPoint position) const;
+
+    std::shared_ptr<const models::TimelineData> m_data;
+    std::unique_ptr<timeline::LaneTree> m_tree;
+    timeline::WorkerPool m_pool;
+    timeline::FrameBuilder m_builder{m_pool};
+    TimelineRaster m_raster;
+    timeline::Theme m_theme = timeline::Theme::Light;
+    std::unique_ptr<TimelinePainter> m_painter;
+    timeline::Viewport m_view;
+    timeline::NavigationHistory m_history{m_view};
+    QTimer m_motionEnd;  // motion that pauses is over
+    int m_scroll = 0;
+    bool m_stale = true;  // the frame is not what the members say
+
+    std::array<std::unique_ptr<const timeline::EventColours>, 5> m_colourings;  // made when used
+    const timeline::EventColours* m_colours = nullptr;
+    trace::EventId m_selected, m_pointed;
+    std::vector<timeline::Arrow> m_selectedArrows;
+    std::vector<trace::EventId> m_highlighted;
+    std::optional<TimelineArea> m_area;
+    bool m_allArrows = false;
+    std::size_t m_arrowsLeft = 0;
+    models::Bookmarks m_bookmarks;
+
+    Drag m_drag = Drag::None;
+    QPoint m_pressed;
+    std::optional<QPoint> m_cursor;  // within the widget
+    timeline::Viewport m_pressedView;
+    int m_pressedScroll = 0;
+};
+
+}  // namespace pleat::widgets

@@ -1,0 +1,317 @@
+#include "widgets/timeline_page.h"
+
+#include <QHBoxLayout>
+#include <QInputDialog>
+#include <QShortcut>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "models/text.h"
+#include "timeline/event_search.h"
+
+namespace pleat::widgets {
+
+using trace::EventId;
+
+namespace {
+
+constexpr std::size_t kMostHits = 1'000;
+constexpr timeline::ColourMode kModes[] = {
+    timeline::ColourMode::Kind, timeline::ColourMode::Microbatch, timeline::ColourMode::Stage,
+    timeline::ColourMode::Dimension, timeline::ColourMode::Name};
+
+QString ns(base::Duration duration) {
+    return QString::fromStdString(timeline::durationText(duration));
+}
+
+}  // namespace
+
+TimelinePage::TimelinePage(models::TraceSession& session, QWidget* parent)
+    : SessionView(session, parent),
+      m_canvas(new TimelineCanvas(this)),
+      m_minimap(new TimelineMinimap(this)),
+      m_scroll(new QScrollBar(Qt::Vertical, this)),
+      m_colours(new QComboBox(this)),
+      m_iteration(new QSpinBox(this)),
+      m_arrows(new QCheckBox(tr("All a&rrows"), this)),
+      m_search(new QLineEdit(this)),
+      m_hits(new QListWidget(this)),
+      m_legend(new QLabel(this)),
+      m_facts(new QLabel(this)) {
+    makeControls();
+    makeLayout();
+    connectCanvas();
+    connect(&session, &models::TraceSession::traceChanged, this, &TimelinePage::loadTrace);
+    setFocusProxy(m_canvas);
+    loadTrace();
+}
+
+void TimelinePage::makeControls() {
+    const QStringList titles = {tr("Kind"), tr("Microbatch"), tr("Stage"), tr("Dimension"),
+                                tr("Name")};
+    m_colours->addItems(titles);
+    m_colours->setAccessibleName(tr("Colour events by"));
+    m_iteration->setAccessibleName(tr("Go to iteration"));
+    m_iteration->setKeyboardTracking(false);
+    m_search->setObjectName(QStringLiteral("timelineSearch"));  // the spin box has an editor too
+    m_search->setAccessibleName(tr("Search events"));
+    m_search->setPlaceholderText(tr("Search: a name, /expression/, or mb:3"));
+    m_search->setClearButtonEnabled(true);
+    m_hits->setAccessibleName(tr("Events found"));
+    m_hits->setMaximumWidth(320);
+    m_hits->setUniformItemSizes(true);
+    m_hits->hide();
+    m_scroll->setAccessibleName(tr("Lanes in view"));
+    m_legend->setAccessibleName(tr("What the colours mean"));
+    m_legend->setTextFormat(Qt::RichText);
+    m_legend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_facts->setAccessibleName(tr("Event"));
+    m_facts->setTextFormat(Qt::PlainText);
+    m_facts->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    connect(m_colours, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_canvas->setColourMode(kModes[std::max(index, 0)]);
+        fillLegend();
+    });
+    connect(m_iteration, &QSpinBox::valueChanged, this,
+            [this](int iteration) { m_canvas->goToIteration(iteration); });
+    connect(m_arrows, &QCheckBox::toggled, m_canvas, &TimelineCanvas::setAllArrows);
+    connect(m_search, &QLineEdit::returnPressed, this, [this] { search(m_search->text()); });
+    connect(m_hits, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
+        if (item != nullptr) m_canvas->select(EventId(item->data(Qt::UserRole).toUInt()));
+    });
+}
+
+void TimelinePage::makeLayout() {
+    auto* controls = new QHBoxLayout;
+    auto* colourLabel = new QLabel(tr("&Colour by"), this);
+    colourLabel->setBuddy(m_colours);
+    auto* iterationLabel = new QLabel(tr("&Iteration"), this);
+    iterationLabel->setBuddy(m_iteration);
+    for (QWidget* widget : {static_cast<QWidget*>(colourLabel), static_cast<QWidget*>(m_colours),
+                            static_cast<QWidget*>(iterationLabel),
+                            static_cast<QWidget*>(m_iteration), static_cast<QWidget*>(m_arrows)})
+        controls->addWidget(widget);
+    controls->addWidget(m_legend, 1);
+    controls->addWidget(m_search, 1);
+    auto* middle = new QHBoxLayout;
+    middle->setSpacing(0);
+    middle->addWidget(m_canvas, 1);
+    middle->addWidget(m_scroll);
+    middle->addWidget(m_hits);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->addLayout(controls);
+    layout->addWidget(m_minimap);
+    layout->addLayout(middle, 1);
+    layout->addWidget(m_facts);
+}
+
+void TimelinePage::connectCanvas() {
+    connect(m_canvas, &TimelineCanvas::viewChanged, this, &TimelinePage::updateView);
+    connect(m_scroll, &QScrollBar::valueChanged, m_canvas, &TimelineCanvas::setScroll);
+    connect(m_minimap, &TimelineMinimap::centreWanted, this, [this](base::TraceTime time) {
+        const timeline::Viewport& view = m_canvas->view();
+        m_canvas->pan(timeline::pixelAt(view, time) - view.width / 2.0);
+    });
+    connect(m_canvas, &TimelineCanvas::searchWanted, this, [this] {
+        m_search->setFocus();
+        m_search->selectAll();
+    });
+    connect(m_canvas, &TimelineCanvas::eventPointed, this, &TimelinePage::updateFacts);
+    connect(m_canvas, &TimelineCanvas::eventSelected, this, [this](EventId event) {
+        m_notice.clear();
+        updateFacts();
+        emit eventSelected(event);
+        models::Place place;
+        place.event = event;
+        if (event.valid()) emit placePointed(place);
+    });
+    connect(m_canvas, &TimelineCanvas::areaSelected, this,
+            [this](const base::Interval& time, const std::vector<trace::LaneId>& lanes) {
+                emit areaSelected(time, lanes);
+                models::Place place;
+                place.range = time;
+                if (!time.empty()) emit placePointed(place);
+            });
+    connect(m_canvas, &TimelineCanvas::bookmarksChanged, this, &TimelinePage::saveBookmarks);
+    connect(m_canvas, &TimelineCanvas::bookmarkActivated, this, &TimelinePage::editNote);
+}
+
+void TimelinePage::loadTrace() {
+    const std::shared_ptr<const trace::Trace> trace = session().trace();
+    m_summarising.stop();
+    if (!trace) {
+        m_preparing.stop();
+        m_bookmarkFile.clear();
+        m_wanted = {};
+        return showData(nullptr, false);
+    }
+    const bool again = m_canvas->data() != nullptr;  // the same run, read again
+    if (!again) m_notice = tr("The timeline is being prepared…");
+    updateFacts();
+    m_preparing.start(
+        [trace](const std::stop_token& stop) { return models::makeTimelineData(trace, stop); },
+        [this, again](std::shared_ptr<const models::TimelineData> made) {
+            if (made) showData(made, again);
+        });
+}
+
+void TimelinePage::showData(const std::shared_ptr<const models::TimelineData>& made,
+                            bool keepPlace) {
+    constexpr std::size_t kStripParts = 2'048;
+    m_notice.clear();
+    m_hits->clear();
+    m_hits->hide();
+    m_canvas->setData(made, keepPlace);
+    m_minimap->setWhole(made ? made->index.span() : base::Interval());
+    if (!keepPlace) m_minimap->setStrip({});
+    m_iteration->setEnabled(made && !made->iterations.empty());
+    if (made && !made->iterations.empty()) {
+        const QSignalBlocker quiet(m_iteration);
+        m_iteration->setRange(made->iterations.front().iteration,
+                              made->iterations.back().iteration);
+    }
+    fillLegend();
+    updateView();
+    updateFacts();
+    if (!made) return m_canvas->setBookmarks({});
+    loadBookmarks();
+    m_summarising.start(
+        [made](const std::stop_token& stop) { return models::busyStrip(*made, kStripParts, stop); },
+        [this](std::vector<std::uint8_t> strip) { m_minimap->setStrip(std::move(strip)); });
+    if (!m_wanted.empty()) goTo(std::exchange(m_wanted, {}));
+}
+
+void TimelinePage::loadBookmarks() {
+    if (session().request().files.empty()) return;
+    m_bookmarkFile = models::Bookmarks::fileFor(session().request().files.front());
+    auto loaded = models::Bookmarks::load(m_bookmarkFile);
+    if (!loaded) {
+        m_notice = models::shownText(loaded.error().message);
+        m_bookmarkFile.clear();  // it is somebody else's
+        updateFacts();
+    }
+    m_canvas->setBookmarks(loaded ? std::move(*loaded) : models::Bookmarks());
+}
+
+void TimelinePage::saveBookmarks() {
+    if (m_bookmarkFile.empty()) {
+        m_notice = tr("Bookmarks of this trace cannot be kept.");
+    } else if (const auto saved = m_canvas->bookmarks().save(m_bookmarkFile); !saved) {
+        m_notice = tr("The bookmark is not kept: %1").arg(models::shownText(saved.error().message));
+    }
+    updateFacts();
+}
+
+void TimelinePage::editNote(base::TraceTime bookmark) {
+    QString note;
+    for (const models::Bookmark& one : m_canvas->bookmarks().all())
+        if (one.time == bookmark) note = one.note;
+    bool ok = false;
+    note =
+        QInputDialog::getText(this, tr("Bookmark"), tr("Note (an empty one removes the bookmark)"),
+                              QLineEdit::Normal, note, &ok);
+    if (!ok) return;
+    if (note.isEmpty()) {
+        m_canvas->removeBookmark(bookmark);
+    } else {
+        m_canvas->setNote(bookmark, note);
+    }
+}
+
+void TimelinePage::goTo(const models::Place& place) {
+    if (!ready()) {
+        m_wanted = place;
+        return;
+    }
+    const trace::Trace& trace = m_canvas->data()->trace();
+    if (place.iteration >= 0) m_canvas->goToIteration(place.iteration);
+    if (place.range) m_canvas->showRange(*place.range);
+    for (std::size_t i = 0; i < trace.ranks().size() && place.rank >= 0; ++i) {
+        const trace::RankId rank = trace::RankId::at(i);
+        if (trace.ranks()[rank].number == place.rank) m_canvas->bringIntoView(rank);
+    }
+    if (place.event.valid() && place.event.index() < trace.eventCount())
+        m_canvas->select(place.event);
+}
+
+void TimelinePage::search(const QString& typed) {
+    if (!ready()) return;
+    m_search->setText(typed);
+    m_hits->clear();
+    m_hits->setVisible(!typed.isEmpty());
+    const trace::Trace& trace = m_canvas->data()->trace();
+    const auto found =
+        timeline::searchEvents(trace, timeline::parseQuery(typed.toStdString()), kMostHits, m_pool);
+    if (!found) {
+        m_notice = models::shownText(found.error().message);
+        return updateFacts();
+    }
+    const base::TraceTime zero = m_canvas->data()->index.span().begin;
+    for (const EventId event : found->events) {
+        auto* item =
+            new QListWidgetItem(tr("%1  %2").arg(ns(trace.event(event).span.begin - zero),
+                                                 models::shownText(trace.name(event), 100)),
+                                m_hits);
+        item->setData(Qt::UserRole, event.index());
+    }
+    if (m_hits->count() > 0) m_hits->setCurrentRow(0);
+    m_notice = tr("%1 found").arg(found->count);
+    if (found->count > found->events.size())
+        m_notice += tr("; the first %1 are listed").arg(found->events.size());
+    if (found->undecided > 0)
+        m_notice += tr("; on %1 names the expression took too long").arg(found->undecided);
+    updateFacts();
+}
+
+void TimelinePage::updateView() {
+    const int page = m_canvas->rowsRect().height();
+    const QSignalBlocker quiet(m_scroll);
+    m_scroll->setRange(0, std::max(0, m_canvas->contentHeight() - page));
+    m_scroll->setPageStep(page);
+    m_scroll->setSingleStep(timeline::kRowHeight);
+    m_scroll->setValue(m_canvas->scroll());
+    m_minimap->setShown(timeline::visible(m_canvas->view()));
+}
+
+void TimelinePage::updateFacts() {
+    const EventId event = m_canvas->pointed().valid() ? m_canvas->pointed() : m_canvas->selected();
+    m_facts->setText(m_notice.isEmpty() ? m_canvas->factsOf(event) : m_notice);
+}
+
+void TimelinePage::fillLegend() {
+    constexpr std::size_t kMostEntries = 12;
+    QString text;
+    if (m_canvas->colours() != nullptr) {
+        const auto& legend = m_canvas->colours()->legend();
+        for (std::size_t i = 0; i < std::min(legend.size(), kMostEntries); ++i) {
+            const QColor colour =
+                colourOf(timeline::palette(timeline::Theme::Light).events[legend[i].colour]);
+            text += QStringLiteral("<span style=\"color:%1\">&#9632;</span> %2&nbsp; ")
+                        .arg(colour.name(), QString::fromStdString(legend[i].text).toHtmlEscaped());
+        }
+        if (legend.size() > kMostEntries)
+            text += tr("and %1 more").arg(legend.size() - kMostEntries);
+    }
+    m_legend->setText(text);
+}
+
+QList<KeyHelp> TimelinePage::keys() const {
+    return {{tr("W, S"), tr("zoom in, out at the cursor")},
+            {tr("A, D"), tr("move to earlier, later")},
+            {tr("F, Shift+F"), tr("show the whole run, what is selected")},
+            {tr("Up, Down, PgUp, PgDn"), tr("scroll lanes")},
+            {tr("Home, End"), tr("go to the begin, the end")},
+            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("back to where you were, forth again")},
+            {tr("[, ]"), tr("follow an arrow backward, forward")},
+            {tr(", and ."), tr("previous, next event of the same kind")},
+            {tr("Left, Right"), tr("previous, next event of the row")},
+            {tr("R"), tr("all arrows, or those of the selected event only")},
+            {tr("M"), tr("bookmark; double-click its flag to write a note")},
+            {tr("/"), tr("search")},
+            {tr("Esc"), tr("select nothing")},
+            {tr("Ctrl+wheel, Shift+wheel"), tr("zoom, move")},
+            {tr("Shift+drag"), tr("measure a stretch and select it")}};
+}
+
+}  // namespace pleat::widgets

@@ -1,0 +1,80 @@
+// The timeline as a page of the window: the canvas with its scroll bar, minimap, colours, search
+// and facts. It prepares the session's trace in the background and keeps bookmarks beside it.
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QScrollBar>
+#include <QSpinBox>
+#include <filesystem>
+
+#include "models/background.h"
+#include "widgets/session_view.h"
+#include "widgets/timeline_canvas.h"
+#include "widgets/timeline_minimap.h"
+
+namespace pleat::widgets {
+
+class TimelinePage : public SessionView {
+    Q_OBJECT
+
+  public:
+    TimelinePage(models::TraceSession& session, QWidget* parent);
+
+    void goTo(const models::Place& place) override;
+    [[nodiscard]] bool shows(const models::Place& place) const override { return !place.empty(); }
+    [[nodiscard]] QList<KeyHelp> keys() const override;
+    [[nodiscard]] bool settled() const override {
+        return !m_preparing.running() && !m_summarising.running();
+    }
+    [[nodiscard]] QWidget* picture() override { return m_canvas; }
+
+    [[nodiscard]] TimelineCanvas& canvas() { return *m_canvas; }
+    [[nodiscard]] const TimelineMinimap& minimap() const { return *m_minimap; }
+    // The trace is there and can be seen.
+    [[nodiscard]] bool ready() const { return m_canvas->data() != nullptr; }
+    // As typed (timeline/event_search.h); the first hit is selected.
+    void search(const QString& typed);
+    [[nodiscard]] const QListWidget& hits() const { return *m_hits; }
+    // What is said at the bottom.
+    [[nodiscard]] QString said() const { return m_facts->text(); }
+
+  signals:
+    void eventSelected(pleat::trace::EventId event);
+    void areaSelected(const pleat::base::Interval& time,
+                      const std::vector<pleat::trace::LaneId>& lanes);
+
+  private:
+    void makeControls();
+    void makeLayout();
+    void connectCanvas();
+    void loadTrace();
+    void showData(const std::shared_ptr<const models::TimelineData>& made, bool keepPlace);
+    void loadBookmarks();
+    void saveBookmarks();
+    void editNote(base::TraceTime bookmark);
+    void updateView();
+    void updateFacts();
+    void fillLegend();
+
+    TimelineCanvas* m_canvas;
+    TimelineMinimap* m_minimap;
+    QScrollBar* m_scroll;
+    QComboBox* m_colours;
+    QSpinBox* m_iteration;
+    QCheckBox* m_arrows;
+    QLineEdit* m_search;
+    QListWidget* m_hits;
+    QLabel* m_legend;
+    QLabel* m_facts;
+    std::filesystem::path m_bookmarkFile;
+    QString m_notice;        // said until something else happens
+    models::Place m_wanted;  // asked for before the trace was ready
+    timeline::WorkerPool m_pool;
+    models::Background m_preparing, m_summarising;  // last: they end before what they use does
+};
+
+}  // namespace pleat::widgets

@@ -1,0 +1,190 @@
+#include "widgets/timeline_painter.h"
+
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "models/text.h"
+#include "widgets/timeline_raster.h"
+
+namespace pleat::widgets {
+namespace {
+
+constexpr int kMargin = 3;
+
+QPolygonF triangle(QPointF at, bool down) {
+    constexpr double kSize = 4;
+    return down ? QPolygonF({at + QPointF(-kSize, -kSize / 2), at + QPointF(kSize, -kSize / 2),
+                             at + QPointF(0, kSize)})
+                : QPolygonF({at + QPointF(-kSize / 2, -kSize), at + QPointF(-kSize / 2, kSize),
+                             at + QPointF(kSize, 0)});
+}
+
+}  // namespace
+
+QColor colourOf(timeline::Rgb rgb) { return QColor(rgb.red, rgb.green, rgb.blue); }
+
+const QStaticText& TimelinePainter::labelText(std::string_view text, int width,
+                                              const QPainter& painter) {
+    constexpr int kBucket = 8;  // rooms that differ by less share a text
+    constexpr qsizetype kMostTexts = 8'192;
+    const int room = width / kBucket * kBucket;
+    const auto key = std::pair<const void*, int>(text.data(), room);
+    const auto found = m_texts.constFind(key);
+    if (found != m_texts.constEnd()) return *found;
+    if (m_texts.size() >= kMostTexts) m_texts.clear();
+    QStaticText laidOut(
+        painter.fontMetrics().elidedText(models::shownText(text, 200), Qt::ElideRight, room));
+    laidOut.setTextFormat(Qt::PlainText);
+    laidOut.setPerformanceHint(QStaticText::AggressiveCaching);
+    return *m_texts.insert(key, laidOut);
+}
+
+void TimelinePainter::paintLabels(QPainter& painter, const QRect& rows,
+                                  const timeline::Frame& frame, std::int32_t pinnedHeight) {
+    painter.save();
+    painter.setClipRect(rows);
+    const int height = painter.fontMetrics().height();
+    for (const timeline::FrameRow& row : frame.rows) {
+        const LineExtent extent = visibleExtent(row.place, pinnedHeight, frame.height);
+        // A name that is cut in half is not read.
+        if (extent.bottom - extent.top < std::min(height, row.place.height)) continue;
+        const int y = rows.top() + row.place.y + (row.place.height - height) / 2;
+        for (const timeline::Label& label : row.labels) {
+            painter.setPen(colourOf(timeline::textOn(m_palette->events[label.colour])));
+            painter.drawStaticText(
+                rows.left() + label.x0 + kMargin, y,
+                labelText(label.text, label.x1 - label.x0 - 2 * kMargin, painter));
+        }
+    }
+    painter.restore();
+}
+
+void TimelinePainter::paintRuler(QPainter& painter, const QRect& ruler,
+                                 const timeline::Viewport& viewport, base::TraceTime zero,
+                                 const std::vector<RulerMark>& marks) const {
+    constexpr int kTickSpacing = 110;
+    painter.save();
+    painter.setClipRect(ruler);
+    painter.fillRect(ruler, colourOf(m_palette->header));
+    painter.setPen(colourOf(m_palette->text));
+    const int middle = ruler.top() + ruler.height() / 2;
+    for (const timeline::Tick& tick : timeline::rulerTicks(viewport, zero, kTickSpacing)) {
+        const int x = ruler.left() + tick.x;
+        painter.drawLine(x, middle - 4, x, middle);
+        painter.drawText(
+            QRect(x + kMargin, ruler.top(), kTickSpacing - kMargin, ruler.height() / 2),
+            Qt::AlignVCenter | Qt::AlignLeft, QString::fromStdString(tick.label));
+    }
+    int freeFrom = ruler.left();
+    for (const RulerMark& mark : marks) {
+        const double at = timeline::pixelAt(viewport, mark.time);
+        if (at < -kHeaderWidth || at >= viewport.width) continue;
+        const int x = ruler.left() + static_cast<int>(at);
+        if (mark.bookmark) {
+            painter.setBrush(colourOf(m_palette->text));
+            painter.drawPolygon(triangle(QPointF(x, ruler.bottom() - 5), true));
+        }
+        // Where marks are dense, those without room keep their line only.
+        const int width = painter.fontMetrics().horizontalAdvance(mark.text);
+        if (x < freeFrom || mark.text.isEmpty()) continue;
+        painter.drawText(QRect(x + 2 * kMargin, middle, width + kMargin, ruler.height() / 2),
+                         Qt::AlignVCenter | Qt::AlignLeft, mark.text);
+        freeFrom = x + width + 4 * kMargin;
+    }
+    painter.restore();
+}
+
+void TimelinePainter::paintMarkLines(QPainter& painter, const QRect& rows,
+                                     const timeline::Viewport& viewport,
+                                     const std::vector<RulerMark>& marks) const {
+    int last = -1;
+    for (const RulerMark& mark : marks) {
+        const double at = timeline::pixelAt(viewport, mark.time);
+        if (at < 0 || at >= viewport.width) continue;
+        const int x = rows.left() + static_cast<int>(at);
+        if (x == last) continue;
+        last = x;
+        painter.setPen(
+            QPen(colourOf(m_palette->text), 1, mark.bookmark ? Qt::DashLine : Qt::DotLine));
+        painter.drawLine(x, rows.top(), x, rows.bottom());
+    }
+}
+
+void TimelinePainter::paintHeaders(QPainter& painter, const QRect& headers,
+                                   const std::vector<HeaderLine>& lines,
+                                   std::int32_t pinnedHeight) const {
+    painter.save();
+    painter.fillRect(headers, colourOf(m_palette->header));
+    painter.setPen(colourOf(m_palette->text));
+    painter.setBrush(colourOf(m_palette->text));
+    for (const HeaderLine& line : lines) {
+        const LineExtent extent = visibleExtent(line.place, pinnedHeight, headers.height());
+        painter.setClipRect(QRect(headers.left(), headers.top() + extent.top, headers.width(),
+                                  extent.bottom - extent.top));
+        const QRect whole(headers.left(), headers.top() + line.place.y, headers.width(),
+                          line.place.height);
+        const int indent = line.place.lane.valid() ? 12 : 0;
+        if (line.collapsible)
+            painter.drawPolygon(
+                triangle(QPointF(whole.left() + indent + 9, whole.center().y()), !line.collapsed));
+        if (line.pinned) painter.drawEllipse(QPointF(whole.right() - 9, whole.center().y()), 3, 3);
+        const int textWidth = whole.width() - indent - 18 - 20;
+        painter.drawText(QRect(whole.left() + indent + 18, whole.top(), textWidth, whole.height()),
+                         Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                         painter.fontMetrics().elidedText(line.title, Qt::ElideRight, textWidth));
+    }
+    painter.setClipRect(headers);
+    if (pinnedHeight > 0) {
+        painter.drawLine(headers.left(), headers.top() + pinnedHeight - 2, headers.right(),
+                         headers.top() + pinnedHeight - 2);
+    }
+    painter.restore();
+}
+
+void TimelinePainter::paintOutline(QPainter& painter, const QRect& rows, const QRect& box,
+                                   bool strong) const {
+    painter.save();
+    painter.setClipRect(rows);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(colourOf(m_palette->highlight), strong ? 2 : 1));
+    painter.drawRect(box.adjusted(0, 0, -1, -1));
+    painter.restore();
+}
+
+void TimelinePainter::paintArrow(QPainter& painter, const QRect& rows, QPointF from, QPointF to,
+                                 timeline::ArrowKind kind) const {
+    constexpr double kHead = 6;
+    painter.save();
+    painter.setClipRect(rows);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const bool communication =
+        kind == timeline::ArrowKind::Message || kind == timeline::ArrowKind::Collective;
+    painter.setPen(QPen(colourOf(m_palette->highlight), communication ? 1.5 : 1,
+                        communication ? Qt::SolidLine : Qt::DashLine));
+    QPainterPath path(from);
+    const double bend = std::clamp(std::abs(to.x() - from.x()) / 2, 12.0, 80.0);
+    path.cubicTo(from + QPointF(bend, 0), to - QPointF(bend, 0), to);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(path);
+    painter.setBrush(colourOf(m_palette->highlight));
+    painter.setPen(Qt::NoPen);
+    painter.drawPolygon(
+        QPolygonF({to, to + QPointF(-kHead, -kHead / 2), to + QPointF(-kHead, kHead / 2)}));
+    painter.restore();
+}
+
+void TimelinePainter::paintArea(QPainter& painter, const QRect& rows, const QRect& area,
+                                const QString& text) const {
+    painter.save();
+    painter.setClipRect(rows);
+    QColor fill = colourOf(m_palette->highlight);
+    fill.setAlpha(36);
+    painter.fillRect(area, fill);
+    painter.setPen(QPen(colourOf(m_palette->highlight), 1));
+    painter.drawRect(area.adjusted(0, 0, -1, -1));
+    painter.drawText(area.adjusted(kMargin, kMargin, 400, 0), Qt::AlignTop | Qt::AlignLeft, text);
+    painter.restore();
+}
+
+}  // namespace pleat::widgets
