@@ -207,8 +207,8 @@ void addKernels(const trace::Trace& trace, const Windows& windows,
 base::Error nothingToCompare(const trace::Trace& trace, bool anyWindow) {
     if (anyWindow) {
         return {base::ErrorCode::Input,
-                "no iteration chosen was recorded completely on every rank; pleat info lists the "
-                "complete ones"};
+                "none of the iterations asked for was recorded completely on every rank; pleat "
+                "info lists the complete ones"};
     }
     return {base::ErrorCode::Input,
             fmt::format("none of the {} events names a pipeline action of a rank or is its device "

@@ -22,8 +22,8 @@ base::Result<ReplayModel> modelOf(const trace::Trace& trace, const WhatIfOptions
     return base::Error{base::ErrorCode::Input,
                        all.empty() ? "no pipeline tasks in the trace, so there is nothing to "
                                      "replay; pleat info shows what was recorded"
-                                   : "no iteration chosen was recorded completely and can be "
-                                     "replayed; pleat info lists the complete ones"};
+                                   : "none of the iterations asked for was recorded completely "
+                                     "and can be replayed; pleat info lists the complete ones"};
 }
 
 base::Result<Covers> covers(const ReplayModel& model, const std::vector<Suspect>& known,

@@ -1,5 +1,7 @@
 #include "annotate/annotate.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -15,8 +17,30 @@
 #include "annotate/profiler_reader.h"
 #include "annotate/recognition.h"
 #include "annotate/timer_reader.h"
+#include "base/say.h"
 
 namespace pleat::annotate {
+
+namespace {
+
+// One action cannot run twice at once: the file holds its events twice.
+void noteRepeatedTasks(Draft& draft) {
+    const auto& tasks = draft.found.tasks;
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+        const trace::Task& task = tasks[trace::TaskId::at(i)];
+        const trace::Task& before = tasks[trace::TaskId::at(i - 1)];
+        if (task.rank != before.rank || task.span != before.span || task.kind != before.kind ||
+            task.stage != before.stage || task.microbatch != before.microbatch)
+            continue;
+        draft.diagnostics.add(
+            base::Severity::Error, "task_twice",
+            fmt::format("\"{}\" of rank {} stands in the trace twice, from {} to {} ns",
+                        base::printable(draft.events.name(task.event), 80),
+                        draft.ranks[task.rank].number, task.span.begin.ns, task.span.end.ns));
+    }
+}
+
+}  // namespace
 
 base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rules) {
     Draft draft = readMarkers(events);
@@ -36,6 +60,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     nameCountedTasks(draft);
     const double confidence = draft.found.tasks.empty() ? inferTasks(draft) : 1;
     fillGaps(draft);
+    noteRepeatedTasks(draft);
     matchTransfers(draft);
     draft.found.schedule = recogniseSchedule(draft.ranks, draft.found.tasks);
     if (draft.found.schedule) draft.found.schedule->confidence *= confidence;

@@ -365,6 +365,14 @@ TEST(Annotate, AMissingIterationShiftsNoMessagesOfOthers) {
     EXPECT_EQ(countOf(trace, "unmatched_transfer"), 8);
 }
 
+TEST(Annotate, ATaskThatStandsTwiceIsSaid) {
+    SyntheticRun run = makeSyntheticRun(optionsFor("1f1b"));
+    EXPECT_EQ(countOf(annotated(run), "task_twice"), 0);
+    const std::vector<testing::SyntheticEvent> events = run.events;
+    run.events.insert(run.events.end(), events.begin(), events.end());
+    EXPECT_EQ(countOf(annotated(run), "task_twice"), static_cast<std::int64_t>(run.tasks.size()));
+}
+
 TEST(Annotate, DoesNotMatchAMessageMeantForAnother) {
     const trace::Trace trace = HandMade(3)
                                    .transfer(0, "0SEND_F0", {{0}, {10}}, message("send", 2, 1))
