@@ -100,10 +100,4 @@ Viewport clamped(const Viewport& viewport, base::Interval whole) {
     return inside;
 }
 
-Viewport resized(const Viewport& viewport, std::int32_t width) {
-    Viewport other = viewport;
-    other.width = std::max(width, 1);
-    return other;
-}
-
 }  // namespace pleat::timeline

@@ -44,7 +44,5 @@ struct Viewport {
 [[nodiscard]] Viewport fitted(base::Interval interval, std::int32_t width);
 // The nearest viewport that shows no more than the whole and nothing outside of it.
 [[nodiscard]] Viewport clamped(const Viewport& viewport, base::Interval whole);
-// Another width with the same begin and scale.
-[[nodiscard]] Viewport resized(const Viewport& viewport, std::int32_t width);
 
 }  // namespace pleat::timeline

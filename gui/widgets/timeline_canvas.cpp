@@ -138,14 +138,16 @@ void TimelineCanvas::setScroll(int scroll) {
 
 void TimelineCanvas::undoNavigation() {
     if (const auto view = m_history.undo()) {
-        m_view = timeline::resized(*view, rowsRect().width());
+        const int width = rowsRect().width();
+        m_view = view->width == width ? *view : timeline::fitted(timeline::visible(*view), width);
         changed();
     }
 }
 
 void TimelineCanvas::redoNavigation() {
     if (const auto view = m_history.redo()) {
-        m_view = timeline::resized(*view, rowsRect().width());
+        const int width = rowsRect().width();
+        m_view = view->width == width ? *view : timeline::fitted(timeline::visible(*view), width);
         changed();
     }
 }

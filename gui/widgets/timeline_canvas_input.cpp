@@ -27,8 +27,10 @@ constexpr int kPinWidth = 20;
 void TimelineCanvas::resizeEvent(QResizeEvent*) {
     const bool wasWhole = m_view == timeline::fitted(whole(), m_view.width);
     const int width = rowsRect().width();
-    m_view = wasWhole ? timeline::fitted(whole(), width)
-                      : timeline::clamped(timeline::resized(m_view, width), whole());
+    // The same stretch of time, on more or fewer pixels.
+    m_view = wasWhole
+                 ? timeline::fitted(whole(), width)
+                 : timeline::clamped(timeline::fitted(timeline::visible(m_view), width), whole());
     if (wasWhole) m_history = timeline::NavigationHistory(m_view);
     changed();
 }
@@ -191,8 +193,8 @@ void TimelineCanvas::dragTo(QPoint position) {
         setView(timeline::panned(m_pressedView, -moved.x()), Motion::Continues);
         setScroll(m_tree->clampedScroll(m_pressedScroll - moved.y(), rows.height()));
     } else if (m_drag == Drag::Area) {
-        const auto [x0, x1] = std::minmax(m_pressed.x(), position.x());
-        const auto [y0, y1] = std::minmax(m_pressed.y(), position.y());
+        const auto [x0, x1] = std::minmax({m_pressed.x(), position.x()});
+        const auto [y0, y1] = std::minmax({m_pressed.y(), position.y()});
         m_area = TimelineArea{{timeline::timeAt(m_view, std::max(x0 - rows.left(), 0)),
                                timeline::timeAt(m_view, std::min(x1, rows.right()) - rows.left())},
                               y0 - rows.top() + m_scroll,
