@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/say.h"
+
 namespace pleat::store {
 namespace {
 
@@ -28,10 +30,11 @@ base::ErrorCode codeOf(sqlite3* database) {
 }  // namespace
 
 std::string lastMessage(sqlite3* database) {
+    constexpr std::size_t kMost = 400;  // it may quote a whole table's definition
     std::string message = sqlite3_errmsg(database);
     std::replace_if(
         message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    return message;
+    return base::printable(message, kMost);
 }
 
 base::Result<Database> Database::open(const std::filesystem::path& file, int flags) {
