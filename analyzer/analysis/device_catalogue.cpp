@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/launch_cursor.h"
+
 namespace pleat::analysis {
 namespace {
 
@@ -48,7 +50,8 @@ std::optional<double> perSecond(std::int64_t bytes, base::Duration time) {
 
 class Catalogue {
   public:
-    explicit Catalogue(const trace::Trace& trace) : m_trace(trace), m_kinds(trace) {}
+    explicit Catalogue(const trace::Trace& trace)
+        : m_trace(trace), m_kinds(trace), m_launches(trace) {}
 
     std::optional<DeviceCatalogue> run() {
         for (std::size_t i = 0; i < m_trace.lanes().size(); ++i) look(trace::LaneId::at(i));
@@ -101,9 +104,8 @@ class Catalogue {
         copy.total += span.length();
     }
 
-    // Work of a stream comes in order of its ids, and so do dependencies.
     void addLaunch(EventId event, base::Interval span) {
-        const EventId call = m_trace.launchOf(event);
+        const EventId call = m_launches.of(event);
         if (!call.valid()) return;
         const base::TraceTime called = m_trace.event(call).span.begin;
         m_delays.push_back(span.begin - called);
@@ -158,6 +160,7 @@ class Catalogue {
 
     const trace::Trace& m_trace;
     const DeviceWorkKinds m_kinds;
+    trace::LaunchCursor m_launches;
     std::unordered_map<base::StringId, KernelFigures> m_kernels;
     std::unordered_map<base::StringId, CopyFigures> m_copies;
     std::vector<base::Duration> m_delays;

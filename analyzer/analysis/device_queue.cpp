@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "trace/launch_cursor.h"
+
 namespace pleat::analysis {
 namespace {
 
@@ -20,12 +22,13 @@ struct Work {
 std::vector<Work> workOf(const trace::Trace& trace, const DeviceWorkKinds& kinds,
                          const std::vector<trace::LaneId>& streams) {
     std::vector<Work> all;
+    trace::LaunchCursor launches(trace);
     for (const trace::LaneId stream : streams) {
         const auto events = trace.eventsOf(stream);
         for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
             if (kinds.of(id) == DeviceWork::None) continue;
             Work work{trace.event(id).span, {}};
-            if (const EventId call = trace.launchOf(id); call.valid())
+            if (const EventId call = launches.of(id); call.valid())
                 work.called = trace.event(call).span.begin;
             all.push_back(work);
         }

@@ -7,6 +7,7 @@
 
 #include "graph/measured_graph.h"
 #include "trace/categories.h"
+#include "trace/launch_cursor.h"
 
 namespace pleat::graph {
 namespace {
@@ -85,8 +86,7 @@ void forEachWork(const trace::Trace& trace, Visit visit) {
     std::vector<bool> isWork(columns.strings.size());
     for (std::size_t i = 0; i < isWork.size(); ++i)
         isWork[i] = trace::categories::isDeviceWork(columns.strings.text(base::StringId::at(i)));
-    const auto dependencies = trace.dependencies();
-    std::size_t next = 0;  // dependencies ascend by the event they lead to, and so do lanes' events
+    trace::LaunchCursor launches(trace);
     for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
         const trace::Lane& lane = trace.lanes()[trace::LaneId::at(i)];
         if (lane.kind != trace::LaneKind::DeviceStream || trace.ranks()[lane.rank].number < 0)
@@ -95,14 +95,10 @@ void forEachWork(const trace::Trace& trace, Visit visit) {
         for (std::size_t e = events.first.index(); e < events.last.index(); ++e) {
             const base::StringId domain = columns.domain[e];
             if (!domain.valid() || !isWork[domain.index()]) continue;
-            while (next < dependencies.size() && dependencies[next].to.index() < e) ++next;
-            const bool launched = next < dependencies.size() &&
-                                  dependencies[next].to.index() == e &&
-                                  dependencies[next].kind == trace::DependencyKind::Launch;
             const base::TraceTime begin{columns.startNs[e]};
+            const trace::EventId call = launches.of(trace::EventId::at(e));
             const base::TraceTime called =
-                launched ? base::TraceTime{columns.startNs[dependencies[next].from.index()]}
-                         : begin;
+                call.valid() ? base::TraceTime{columns.startNs[call.index()]} : begin;
             visit(lane.rank, called,
                   base::Interval{begin, begin + base::Duration{columns.durationNs[e]}});
         }

@@ -44,6 +44,7 @@ void EventBatch::clear() {
     categories.clear();
     traits.clear();
     m_nameTraits.clear();
+    m_nameAfter.clear();
     launchArrows = 0;
     argumentText.clear();
     diagnostics = {};
@@ -55,6 +56,16 @@ std::uint32_t EventBatch::internCategory(std::string_view category) {
     const std::uint32_t guess = events.empty() ? kNoText : events.back().category;
     const std::uint32_t number = categories.intern(category, guess);
     if (number == traits.size()) traits.emplace_back(category);
+    return number;
+}
+
+std::uint32_t EventBatch::internName(std::string_view name) {
+    const std::uint32_t before = events.empty() ? kNoText : events.back().name;
+    const bool known = before < m_nameAfter.size();
+    const std::uint32_t number = texts.intern(name, known ? m_nameAfter[before] : kNoText);
+    if (before == kNoText) return number;
+    if (!known) m_nameAfter.resize(before + 1, kNoText);
+    m_nameAfter[before] = number;
     return number;
 }
 

@@ -71,10 +71,13 @@ struct EventBatch {
 
     void clear();
     std::uint32_t internCategory(std::string_view category);
+    // What often follows the event before is looked at first: programs repeat themselves.
+    std::uint32_t internName(std::string_view name);
     NameTraits traitsOfName(std::uint32_t name);  // in `texts`
 
   private:
     std::vector<std::optional<NameTraits>> m_nameTraits;  // of those asked for
+    std::vector<std::uint32_t> m_nameAfter;               // name -> the one that followed it last
 };
 
 }  // namespace pleat::importers

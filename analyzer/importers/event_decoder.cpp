@@ -150,7 +150,7 @@ void keepEvent(const Read& read, ChromeEvent& event, EventBatch& batch) {
         return;
     }
     const ChromeEvent previous = batch.events.empty() ? ChromeEvent() : batch.events.back();
-    if (read.name.data() != nullptr) event.name = batch.texts.intern(read.name, previous.name);
+    if (read.name.data() != nullptr) event.name = batch.internName(read.name);
     if (read.pid.data() != nullptr) event.pid = batch.texts.intern(read.pid, previous.pid);
     if (read.tid.data() != nullptr) event.tid = batch.texts.intern(read.tid, previous.tid);
     if (read.id.data() != nullptr) event.id = batch.texts.intern(read.id);

@@ -20,9 +20,25 @@ std::optional<std::int64_t> fromDouble(std::string_view text) {
     return static_cast<std::int64_t>(ns);
 }
 
+// What nearly all times look like: digits that cannot overflow, then nothing or three decimals.
+std::optional<std::int64_t> plainTime(std::string_view text) {
+    constexpr std::size_t kLongest = 18;
+    if (text.empty() || text.size() > kLongest || !isDigit(text.front())) return std::nullopt;
+    std::int64_t ns = 0;
+    std::size_t at = 0;
+    for (; at < text.size() && isDigit(text[at]); ++at) ns = ns * 10 + (text[at] - '0');
+    if (at + 4 != text.size() || text[at] != '.') return std::nullopt;
+    for (++at; at < text.size(); ++at) {
+        if (!isDigit(text[at])) return std::nullopt;
+        ns = ns * 10 + (text[at] - '0');
+    }
+    return ns;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> nanosecondsOf(std::string_view text) {
+    if (const auto plain = plainTime(text); plain && *plain <= trace::kFarthestNs) return plain;
     while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' ||
                              text.back() == '\t'))
         text.remove_suffix(1);
