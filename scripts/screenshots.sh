@@ -14,8 +14,12 @@ picture() {  # NAME VIEW TRACE
     "$gui" --screenshot "$images/$1.png" --view "$2" --trace "$3" --size 1400x800
 }
 straggler=$root/../shared/traces/straggler/timeline-ST.json.gz
+dlrm=$root/../shared/traces/dlrm_8rank
 picture pipeline_straggler pipeline "$straggler"
+picture timeline_straggler timeline "$straggler"
 picture answer_straggler answer "$straggler"
-picture answer_dlrm answer "$root/../shared/traces/dlrm_8rank"
+picture timeline_dlrm timeline "$dlrm"
+picture answer_dlrm answer "$dlrm"
 picture pipeline_demo pipeline "$here/demo.pleat"
+picture timeline_demo timeline "$here/demo.pleat"
 picture answer_demo answer "$here/demo.pleat"

@@ -115,8 +115,8 @@ QStringList headlines(const RunResults& results) {
     if (run.bubble.fraction) {
         lines
             << (run.bubble.theoreticalFraction
-                    ? Text::tr("Bubble %1 of all ranks' time; %2 is this schedule's minimum "
-                               "with balanced stages")
+                    ? Text::tr("Bubble %1 of all ranks' time; this schedule's minimum is %2 "
+                               "(balanced stages, free messages)")
                           .arg(percent(*run.bubble.fraction),
                                percent(*run.bubble.theoreticalFraction))
                     : Text::tr("Bubble %1 of all ranks' time").arg(percent(*run.bubble.fraction)));
