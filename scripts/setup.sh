@@ -10,6 +10,7 @@ packages=(
     libopenblas0-serial  # without it LibTorch multiplies matrices with the reference BLAS, ten times slower
     qt6-base-dev libqt6svg6-dev
     libgtest-dev libbenchmark-dev
+    xvfb xdotool  # the test of the viewer in a real X server
 )
 
 missing=()
