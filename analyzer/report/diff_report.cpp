@@ -271,12 +271,11 @@ std::string renderMean(const Comparison& comparison) {
 }
 
 std::string renderRow(const ComparedSeries& row) {
-    const std::string name = nameOf(row);
-    const bool fits = name.size() <= kNameWidth;
-    return fmt::format("  {:<6} {:>10} {:>10} {:>10} {:>8} {:>22}{}{}\n", toString(row.verdict),
-                       value(*row.base, row.unit), value(*row.other, row.unit),
-                       withSign(*row.difference, row.unit), change(row.ratio), between(row),
-                       fits ? "  " : "\n         ", base::printable(name, kLongName));
+    const RowText text = rowText(row);
+    const bool fits = text.name.size() <= kNameWidth;
+    return fmt::format("  {:<6} {:>10} {:>10} {:>10} {:>8} {:>22}{}{}\n", text.verdict, text.base,
+                       text.other, text.difference, text.change, text.interval,
+                       fits ? "  " : "\n         ", base::printable(text.name, kLongName));
 }
 
 std::string renderRows(const Comparison& comparison) {
@@ -352,12 +351,10 @@ std::string markdownRows(const Comparison& comparison) {
     for (std::size_t level = 0; level < analysis::kLevelCount; ++level) {
         const auto rows = changedOf(comparison, static_cast<Level>(level));
         for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
-            const ComparedSeries& row = *rows[i];
-            text += markdownRow({std::string(toString(row.key.level)),
-                                 base::printable(nameOf(row), kLongName),
-                                 std::string(toString(row.verdict)), value(*row.base, row.unit),
-                                 value(*row.other, row.unit), withSign(*row.difference, row.unit),
-                                 change(row.ratio), between(row)});
+            const RowText row = rowText(*rows[i]);
+            text += markdownRow({std::string(toString(rows[i]->key.level)),
+                                 base::printable(row.name, kLongName), row.verdict, row.base,
+                                 row.other, row.difference, row.change, row.interval});
         }
         if (rows.size() > kMostRows) {
             text += markdownRow({std::string(toString(static_cast<Level>(level))),
@@ -370,8 +367,27 @@ std::string markdownRows(const Comparison& comparison) {
 
 }  // namespace
 
+RowText rowText(const ComparedSeries& row) {
+    const auto known = [&](const std::optional<double>& number) {
+        return number ? value(*number, row.unit) : "-";
+    };
+    std::string verdict(toString(row.verdict));
+    std::replace(verdict.begin(), verdict.end(), '_', ' ');
+    return {nameOf(row),
+            verdict,
+            known(row.base),
+            known(row.other),
+            row.difference ? withSign(*row.difference, row.unit) : "-",
+            change(row.ratio),
+            between(row)};
+}
+
+std::string renderAnswer(const Comparison& comparison) {
+    return answer(comparison) + reasons(comparison);
+}
+
 std::string renderText(const Comparison& comparison) {
-    std::string text = wrapped("", answer(comparison) + reasons(comparison)) + "\n";
+    std::string text = wrapped("", renderAnswer(comparison)) + "\n";
     text += wrapped("BASE: ", describe(comparison.base));
     text += wrapped("NEW:  ", describe(comparison.other));
     text +=

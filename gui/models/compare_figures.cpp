@@ -1,34 +1,23 @@
 #include "models/compare_figures.h"
 
 #include <QCoreApplication>
-#include <vector>
 
 #include "models/answer_figures.h"
+#include "models/text.h"
+#include "report/diff_report.h"
 #include "report/units.h"
 
 namespace pleat::models {
 namespace {
 
+using analysis::Level;
+using analysis::Verdict;
+
+constexpr std::size_t kMostAnswerBytes = 4'000;
+
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(CompareFigures)
 };
-
-// By part of a bar; sums to the mean iteration but for rounding down.
-std::vector<base::Duration> meanParts(const analysis::RunAnalysis& run) {
-    std::vector<base::Duration> parts(barPartCount());
-    if (run.ranks.empty()) return parts;
-    for (const analysis::RankSummary& rank : run.ranks) {
-        parts[0] += rank.compute;
-        parts[1] += rank.moving;
-        parts[2] += rank.waiting;
-        parts[3] += rank.copy;
-        for (std::size_t cause = 0; cause < analysis::kBubbleCauseCount; ++cause)
-            parts[kFirstCause + cause] += rank.bubbleByCause.of[cause];
-    }
-    for (base::Duration& part : parts)
-        part = {part.ns / static_cast<std::int64_t>(run.ranks.size())};
-    return parts;
-}
 
 Cell timeCell(base::Duration time, const Place& place) {
     return {QString::fromStdString(report::milliseconds(time)), qlonglong{time.ns}, place};
@@ -53,19 +42,78 @@ void addRow(Figures& figures, const QString& name, base::Duration base, base::Du
                             {sign + QString::fromStdString(report::percent(share)), share, place}});
 }
 
+QString titleOf(Level level) {
+    switch (level) {
+        case Level::Iteration:
+            return Text::tr("iteration");
+        case Level::Accounting:
+            return Text::tr("part");
+        case Level::BubbleCause:
+            return Text::tr("bubble");
+        case Level::Rank:
+            return Text::tr("rank");
+        case Level::Stage:
+            return Text::tr("stage");
+        case Level::Microbatch:
+            return Text::tr("microbatch");
+        case Level::Transfer:
+            return Text::tr("communication");
+        case Level::Kernel:
+            return Text::tr("device work");
+    }
+    return {};
+}
+
+Tone toneOf(Verdict verdict) {
+    if (verdict == Verdict::Slower) return Tone::Longer;
+    return verdict == Verdict::Faster ? Tone::Shorter : Tone::Plain;
+}
+
 }  // namespace
 
-Figures compareFigures(const RunResults& base, const RunResults& other) {
+QString comparisonAnswer(const analysis::Comparison& comparison) {
+    return shownText(report::renderAnswer(comparison), kMostAnswerBytes);
+}
+
+Figures meanFigures(const analysis::Comparison& comparison, const Place& iteration) {
     Figures figures;
-    figures.columns = {Text::tr("Mean iteration"), Text::tr("This ms"), Text::tr("Other ms"),
-                       Text::tr("Difference ms"), Text::tr("of this iteration")};
-    const Place place = typicalIteration(base);
-    const base::Duration iteration = base.run.iterations.mean;
-    addRow(figures, Text::tr("whole"), iteration, other.run.iterations.mean, iteration, place);
-    const std::vector<base::Duration> ours = meanParts(base.run), theirs = meanParts(other.run);
-    for (std::size_t part = 0; part < ours.size(); ++part) {
-        if (ours[part].ns == 0 && theirs[part].ns == 0) continue;
-        addRow(figures, barPartName(part), ours[part], theirs[part], iteration, place);
+    figures.columns = {Text::tr("Mean iteration"), Text::tr("BASE ms"), Text::tr("NEW ms"),
+                       Text::tr("Difference ms"), Text::tr("of BASE")};
+    const analysis::MeanPart& whole = comparison.mean;
+    addRow(figures, Text::tr("whole"), whole.base, whole.other, whole.base, iteration);
+    // The parts of a comparison are those of a bar, in the same order.
+    for (std::size_t part = 0; part < comparison.parts.size(); ++part) {
+        const analysis::MeanPart& mean = comparison.parts[part];
+        if (mean.base.ns == 0 && mean.other.ns == 0) continue;
+        addRow(figures, barPartName(part), mean.base, mean.other, whole.base, iteration);
+    }
+    return figures;
+}
+
+Figures comparedFigures(const analysis::Comparison& comparison, const Place& iteration) {
+    Figures figures;
+    figures.columns = {Text::tr("Level"),  Text::tr("What"),         Text::tr("Verdict"),
+                       Text::tr("BASE"),   Text::tr("NEW"),          Text::tr("Difference"),
+                       Text::tr("Change"), Text::tr("95 % interval")};
+    for (const analysis::ComparedSeries& row : comparison.rows) {
+        const report::RowText text = report::rowText(row);
+        Place place = iteration;
+        if (row.key.level == Level::Rank) place.rank = row.key.number;
+        const Tone tone = toneOf(row.verdict);
+        const auto figure = [&place](const std::string& shown, const std::optional<double>& value) {
+            return Cell{QString::fromStdString(shown), value ? QVariant(*value) : QVariant(),
+                        place};
+        };
+        Cell difference = figure(text.difference, row.difference);
+        difference.tone = tone;
+        figures.rows.push_back({{titleOf(row.key.level), {}, place},
+                                {shownText(text.name), {}, place},
+                                {QString::fromStdString(text.verdict), {}, place, tone},
+                                figure(text.base, row.base),
+                                figure(text.other, row.other),
+                                difference,
+                                figure(text.change, row.ratio),
+                                {QString::fromStdString(text.interval), {}, place}});
     }
     return figures;
 }

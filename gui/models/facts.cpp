@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "models/answer_figures.h"
-#include "models/pipeline_scene_maker.h"
 #include "models/text.h"
 #include "report/units.h"
 #include "schedule/action.h"
@@ -118,6 +117,11 @@ void addSlack(FactList& facts, const IterationResults& iteration, graph::NodeKin
     }
 }
 
+// Of AreaAccount::parts.
+QString areaPartName(std::size_t part) {
+    return part < kFirstCause ? barPartName(part) : Text::tr("bubble");
+}
+
 }  // namespace
 
 QString shownDuration(base::Duration duration) {
@@ -194,24 +198,35 @@ Figures gapFacts(const IterationResults& iteration, std::size_t gap) {
     return std::move(facts).take();
 }
 
-Figures areaFacts(const IterationResults& iteration, std::uint32_t firstRow, std::uint32_t lastRow,
-                  base::Interval range) {
+Figures areaFacts(const std::vector<AreaAccount>& accounts, base::Interval range) {
     FactList facts;
-    const AreaAccount account = accountArea(iteration.analysis, firstRow, lastRow, range);
     Place place;
-    place.range = intersect(range, iteration.analysis.window.window);
-    place.rank = iteration.scene.rows[firstRow].rank;
-    facts.add(Text::tr("Ranks"), QString::number(lastRow - firstRow + 1));
-    facts.add(Text::tr("Length"), shownDuration(place.range->length()), place);
-    const std::vector<base::Duration> parts = {account.compute, account.moving, account.waiting,
-                                               account.copy, account.bubble};
-    const std::vector<std::int32_t> tenths = report::tenthsOfPercent(parts);
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-        facts.add(part < kFirstCause ? barPartName(part) : Text::tr("bubble"),
+    place.range = range;
+    facts.add(Text::tr("Length"), shownDuration(range.length()), place);
+    if (accounts.empty()) {
+        facts.add(Text::tr("Ranks"), Text::tr("none that trains lies within"));
+        return std::move(facts).take();
+    }
+    facts.add(Text::tr("Ranks"), QString::number(accounts.size()), place);
+    AreaAccount sum;
+    for (const AreaAccount& account : accounts) sum += account;
+    const std::vector<std::int32_t> tenths = report::tenthsOfPercent(sum.parts());
+    for (std::size_t part = 0; part < tenths.size(); ++part) {
+        facts.add(areaPartName(part),
                   Text::tr("%1 %, %2")
                       .arg(tenths[part] / 10.0, 0, 'f', 1)
-                      .arg(shownDuration(parts[part])),
+                      .arg(shownDuration(sum.parts()[part])),
                   place);
+    }
+    for (const AreaAccount& account : accounts) {
+        QStringList parts;
+        for (std::size_t part = 0; part < account.parts().size(); ++part) {
+            const base::Duration time = account.parts()[part];
+            if (time.ns > 0)
+                parts << Text::tr("%1 %2").arg(areaPartName(part), shownDuration(time));
+        }
+        place.rank = account.rank;
+        facts.add(Text::tr("rank %1").arg(account.rank), parts.join(QStringLiteral(", ")), place);
     }
     return std::move(facts).take();
 }

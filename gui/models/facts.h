@@ -1,11 +1,11 @@
-// Everything that is known about one thing a person points at: an event, an idle gap, an area of
-// the pipeline. Two columns, what and value; a value that speaks of another place leads there.
-// Pure.
+// Everything that is known about one thing a person points at: an event, an idle gap, an area. Two
+// columns, what and value; a value that speaks of another place leads there. Pure.
 #pragma once
 
 #include <QString>
 #include <cstdint>
 
+#include "models/area_account.h"
 #include "models/figure_model.h"
 #include "models/iteration_model.h"
 #include "trace/trace.h"
@@ -22,9 +22,8 @@ namespace pleat::models {
 
 // Of the scene's gap at this position: how long, and because of what.
 [[nodiscard]] Figures gapFacts(const IterationResults& iteration, std::size_t gap);
-// Accounting of rows [first, last] between two moments; sums to rows x length.
-[[nodiscard]] Figures areaFacts(const IterationResults& iteration, std::uint32_t firstRow,
-                                std::uint32_t lastRow, base::Interval range);
+// The accounting of ranks between two moments: the sum of all, then each rank's.
+[[nodiscard]] Figures areaFacts(const std::vector<AreaAccount>& accounts, base::Interval range);
 
 // A length of time, exact: "12.346 ms", below 10 µs in ns.
 [[nodiscard]] QString shownDuration(base::Duration duration);

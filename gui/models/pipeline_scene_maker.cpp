@@ -166,21 +166,4 @@ PipelineScene makePipelineScene(const trace::Trace& trace,
     return SceneMaker(trace, analysis).make();
 }
 
-AreaAccount accountArea(const analysis::IterationAnalysis& analysis, std::uint32_t firstRow,
-                        std::uint32_t lastRow, base::Interval range) {
-    AreaAccount account;
-    const base::Interval clipped = intersect(range, analysis.window.window);
-    if (clipped.empty()) return account;
-    const base::IntervalSet within(clipped);
-    for (std::size_t row = firstRow; row <= lastRow && row < analysis.ranks.size(); ++row) {
-        const analysis::Partition& parts = analysis.ranks[row].parts;
-        account.compute += (parts.compute & within).total();
-        account.moving += (parts.moving & within).total();
-        account.waiting += (parts.waiting & within).total();
-        account.copy += (parts.copy & within).total();
-        account.bubble += (parts.bubble & within).total();
-    }
-    return account;
-}
-
 }  // namespace pleat::models

@@ -54,7 +54,8 @@ base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     option("rules", Text::tr("JSON file that says what names of events mean"), "FILE");
     option("screenshot", Text::tr("Write a picture of the window (.png, .svg, .pdf) and leave"),
            "FILE");
-    option("view", Text::tr("The page: pipeline, answer, compare, sql, diagnostics"), "PAGE");
+    option("view", Text::tr("The page: pipeline, timeline, answer, compare, sql, diagnostics"),
+           "PAGE");
     option("trace", Text::tr("The trace, as an option"), "FILE");
     option("range", Text::tr("Times shown, in ns from the first event"), "A:B");
     option("size", Text::tr("Of the picture, in pixels"), "WxH");

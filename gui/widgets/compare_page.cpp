@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
+#include "models/answer_figures.h"
 #include "models/compare_figures.h"
 
 namespace pleat::widgets {
@@ -15,16 +16,19 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
     : SessionView(session, parent),
       m_iteration(iteration),
       m_otherIteration(m_other),
+      m_comparison(session, m_other),
       m_status(new QLabel(this)),
       m_choose(new QPushButton(tr("Compare &with…"), this)),
       m_view(new PipelineView(this)),
       m_otherView(new PipelineView(this)),
-      m_table(new FigureView(this)) {
+      m_means(new FigureView(this)),
+      m_rows(new FigureView(this)) {
     m_status->setTextFormat(Qt::PlainText);
     m_status->setWordWrap(true);
     m_view->setAccessibleName(tr("Pipeline of this run"));
     m_otherView->setAccessibleName(tr("Pipeline of the other run"));
-    m_table->setAccessibleName(tr("Differences"));
+    m_means->setAccessibleName(tr("Where the mean iterations differ"));
+    m_rows->setAccessibleName(tr("All that was compared"));
     auto* head = new QHBoxLayout;
     head->addWidget(m_choose);
     head->addWidget(m_status, 1);
@@ -32,9 +36,13 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
     layout->addLayout(head);
     layout->addWidget(m_view, 2);
     layout->addWidget(m_otherView, 2);
-    layout->addWidget(m_table, 2);
+    auto* tables = new QHBoxLayout;
+    tables->addWidget(m_means, 2);
+    tables->addWidget(m_rows, 3);
+    layout->addLayout(tables, 2);
     connect(m_choose, &QPushButton::clicked, this, &ComparePage::chooseOther);
-    connect(m_table, &FigureView::placeChosen, this, &SessionView::placeChosen);
+    for (const FigureView* table : {m_means, m_rows})
+        connect(table, &FigureView::placeChosen, this, &SessionView::placeChosen);
     connect(m_view, &PipelineView::rangeChanged, this, [this] { follow(*m_view, *m_otherView); });
     connect(m_otherView, &PipelineView::rangeChanged, this,
             [this] { follow(*m_otherView, *m_view); });
@@ -44,6 +52,7 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
     }
     connect(&m_iteration, &models::IterationModel::changed, this, &ComparePage::update);
     connect(&m_otherIteration, &models::IterationModel::changed, this, &ComparePage::update);
+    connect(&m_comparison, &models::ComparisonModel::changed, this, &ComparePage::update);
     update();
 }
 
@@ -62,31 +71,33 @@ void ComparePage::chooseOther() {
 void ComparePage::update() {
     m_view->setResults(m_iteration.results());
     m_otherView->setResults(m_otherIteration.results());
+    const auto compared = m_comparison.results();
     const auto ours = session().results();
-    const auto theirs = m_other.results();
-    const bool both = ours && theirs;
-    m_table->setFigures(both ? models::compareFigures(*ours, *theirs) : models::Figures());
+    const models::Place place = ours ? models::typicalIteration(*ours) : models::Place();
+    m_means->setFigures(compared ? models::meanFigures(*compared, place) : models::Figures());
+    m_rows->setFigures(compared ? models::comparedFigures(*compared, place) : models::Figures());
     m_view->setVisible(m_other.state() == State::Loaded);
     m_otherView->setVisible(m_other.state() == State::Loaded);
+    m_status->setText(statusText());
+}
+
+QString ComparePage::statusText() const {
     switch (m_other.state()) {
         case State::Empty:
-            m_status->setText(
-                tr("Choose a second run; it is shown below this one, and where the "
-                   "two differ."));
             break;
         case State::Loading:
-            m_status->setText(tr("Loading %1").arg(m_other.name()));
-            break;
+            return tr("Loading %1").arg(m_other.name());
         case State::Failed:
-            m_status->setText(m_other.error());
-            break;
+            return m_other.error();
         case State::Loaded:
-            m_status->setText(both ? tr("Above: this run. Below: %1. Orange: longer, blue: "
-                                        "shorter.")
-                                         .arg(m_other.name())
-                                   : tr("Analysing…"));
-            break;
+            if (!m_comparison.problem().isEmpty())
+                return tr("The two cannot be compared: %1").arg(m_comparison.problem());
+            if (!m_comparison.results()) return tr("Comparing…");
+            return tr("%1\nBASE, above: this run. NEW, below: %2. Orange: slower or longer, blue: "
+                      "faster or shorter.")
+                .arg(models::comparisonAnswer(*m_comparison.results()), m_other.name());
     }
+    return tr("Choose a second run; it is shown below this one, and where the two differ.");
 }
 
 void ComparePage::follow(const PipelineView& from, PipelineView& to) {

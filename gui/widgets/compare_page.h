@@ -1,10 +1,12 @@
-// Another run beside the window's: two pipelines that zoom and move together, each from the begin
-// of its own iteration, and where the mean iteration of the two differs.
+// Another run (NEW) beside the window's (BASE): is it faster and why, two pipelines that zoom and
+// move together, each from the begin of its own iteration, where the mean iterations differ, and
+// every row that was compared with its verdict.
 #pragma once
 
 #include <QLabel>
 #include <QPushButton>
 
+#include "models/comparison_model.h"
 #include "models/iteration_model.h"
 #include "widgets/figure_view.h"
 #include "widgets/pipeline_view.h"
@@ -20,12 +22,16 @@ class ComparePage : public SessionView {
 
     void goTo(const models::Place&) override {}
     [[nodiscard]] bool shows(const models::Place&) const override { return false; }
+    [[nodiscard]] bool settled() const override { return !m_comparison.working(); }
 
     // The run to compare with.
     void openOther(const QStringList& files);
     [[nodiscard]] models::TraceSession& otherSession() { return m_other; }
     [[nodiscard]] models::IterationModel& otherIteration() { return m_otherIteration; }
-    [[nodiscard]] const FigureView& table() const { return *m_table; }
+    [[nodiscard]] models::ComparisonModel& comparison() { return m_comparison; }
+    // Parts of the mean iteration, and all that was compared.
+    [[nodiscard]] const FigureView& means() const { return *m_means; }
+    [[nodiscard]] const FigureView& rows() const { return *m_rows; }
     [[nodiscard]] QString status() const { return m_status->text(); }
     [[nodiscard]] PipelineView& view() { return *m_view; }
     [[nodiscard]] PipelineView& otherView() { return *m_otherView; }
@@ -33,16 +39,19 @@ class ComparePage : public SessionView {
   private:
     void update();
     void chooseOther();
+    // What stands above the pipelines.
+    [[nodiscard]] QString statusText() const;
     // Makes `to` show what `from` shows, counted from the begin of its own iteration.
     void follow(const PipelineView& from, PipelineView& to);
 
     models::IterationModel& m_iteration;
     models::TraceSession m_other;
     models::IterationModel m_otherIteration;
+    models::ComparisonModel m_comparison;
     QLabel* m_status;
     QPushButton* m_choose;
     PipelineView *m_view, *m_otherView;
-    FigureView* m_table;
+    FigureView *m_means, *m_rows;
     bool m_following = false;
 };
 

@@ -51,9 +51,13 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     connect(m_messages, &QCheckBox::toggled, m_view, &PipelineView::setMessages);
     connect(m_view, &PipelineView::selected, this, &PipelinePage::reportSelection);
     connect(m_view, &PipelineView::areaSelected, this, [this](const PipelineArea& area) {
-        emit factsWanted(
-            tr("Selected area"),
-            models::areaFacts(*m_iteration.results(), area.firstRow, area.lastRow, area.range));
+        const auto results = m_iteration.results();
+        const base::Interval within = intersect(area.range, results->analysis.window.window);
+        if (within.empty()) return;
+        emit factsWanted(tr("Selected area"),
+                         models::areaFacts(models::accountArea(*results->trace, results->analysis,
+                                                               area.firstRow, area.lastRow, within),
+                                           within));
     });
     connect(m_view, &PipelineView::activated, this,
             [this](const timeline::PipelineHit& hit) { emit placeChosen(placeOfHit(hit)); });

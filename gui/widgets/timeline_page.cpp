@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "models/facts.h"
 #include "models/text.h"
 #include "timeline/event_search.h"
 
@@ -75,7 +76,10 @@ void TimelinePage::makeControls() {
     connect(m_iteration, &QSpinBox::valueChanged, this,
             [this](int iteration) { m_canvas->goToIteration(iteration); });
     connect(m_arrows, &QCheckBox::toggled, m_canvas, &TimelineCanvas::setAllArrows);
-    connect(m_search, &QLineEdit::returnPressed, this, [this] { search(m_search->text()); });
+    connect(m_search, &QLineEdit::returnPressed, this, [this] {
+        search(m_search->text());
+        if (m_hits->count() > 0) m_canvas->setFocus();  // to go on from the hit by keys
+    });
     connect(m_hits, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
         if (item != nullptr) m_canvas->select(EventId(item->data(Qt::UserRole).toUInt()));
     });
@@ -129,17 +133,32 @@ void TimelinePage::connectCanvas() {
     connect(m_canvas, &TimelineCanvas::areaSelected, this,
             [this](const base::Interval& time, const std::vector<trace::LaneId>& lanes) {
                 emit areaSelected(time, lanes);
-                models::Place place;
-                place.range = time;
-                if (!time.empty()) emit placePointed(place);
+                accountFor(time, lanes);
             });
     connect(m_canvas, &TimelineCanvas::bookmarksChanged, this, &TimelinePage::saveBookmarks);
     connect(m_canvas, &TimelineCanvas::bookmarkActivated, this, &TimelinePage::editNote);
 }
 
+void TimelinePage::accountFor(const base::Interval& time, const std::vector<trace::LaneId>& lanes) {
+    m_accounting.stop();
+    if (time.empty() || !session().trace()) return;
+    m_accounting.start(
+        [trace = session().trace(), time, lanes](const std::stop_token&) {
+            return models::accountArea(*trace, lanes, time);
+        },
+        [this, time](const base::Result<std::vector<models::AreaAccount>>& accounts) {
+            if (!accounts) {
+                m_notice = models::shownText(accounts.error().message);
+                return updateFacts();
+            }
+            emit factsWanted(tr("Selected area"), models::areaFacts(*accounts, time));
+        });
+}
+
 void TimelinePage::loadTrace() {
     const std::shared_ptr<const trace::Trace> trace = session().trace();
     m_summarising.stop();
+    m_accounting.stop();
     if (!trace) {
         m_preparing.stop();
         m_bookmarkFile.clear();
@@ -311,7 +330,7 @@ QList<KeyHelp> TimelinePage::keys() const {
             {tr("/"), tr("search")},
             {tr("Esc"), tr("select nothing")},
             {tr("Ctrl+wheel, Shift+wheel"), tr("zoom, move")},
-            {tr("Shift+drag"), tr("measure a stretch and select it")}};
+            {tr("Shift+drag"), tr("measure a stretch and account for it")}};
 }
 
 }  // namespace pleat::widgets

@@ -28,7 +28,7 @@ class TimelinePage : public SessionView {
     [[nodiscard]] bool shows(const models::Place& place) const override { return !place.empty(); }
     [[nodiscard]] QList<KeyHelp> keys() const override;
     [[nodiscard]] bool settled() const override {
-        return !m_preparing.running() && !m_summarising.running();
+        return !m_preparing.running() && !m_summarising.running() && !m_accounting.running();
     }
     [[nodiscard]] QWidget* picture() override { return m_canvas; }
 
@@ -51,6 +51,8 @@ class TimelinePage : public SessionView {
     void makeControls();
     void makeLayout();
     void connectCanvas();
+    // Shows as facts where the time of the lanes' ranks went.
+    void accountFor(const base::Interval& time, const std::vector<trace::LaneId>& lanes);
     void loadTrace();
     void showData(const std::shared_ptr<const models::TimelineData>& made, bool keepPlace);
     void loadBookmarks();
@@ -74,7 +76,8 @@ class TimelinePage : public SessionView {
     QString m_notice;        // said until something else happens
     models::Place m_wanted;  // asked for before the trace was ready
     timeline::WorkerPool m_pool;
-    models::Background m_preparing, m_summarising;  // last: they end before what they use does
+    // Last: they end before what they use does.
+    models::Background m_preparing, m_summarising, m_accounting;
 };
 
 }  // namespace pleat::widgets

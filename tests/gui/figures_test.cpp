@@ -5,6 +5,7 @@
 
 #include "gui/gui_support.h"
 #include "models/answer_figures.h"
+#include "models/compare_figures.h"
 #include "models/facts.h"
 #include "models/path_figures.h"
 #include "models/pipeline_scene_maker.h"
@@ -29,6 +30,12 @@ QString valueOf(const Figures& facts, const QString& what) {
         if (row[0].text == what) return row[1].text;
     }
     return {};
+}
+
+base::Duration sumOf(const AreaAccount& account) {
+    base::Duration sum;
+    for (const base::Duration part : account.parts()) sum += part;
+    return sum;
 }
 
 TEST(AnswerFigures, SumToAHundredPercentInEveryBar) {
@@ -69,6 +76,77 @@ TEST(AnswerFigures, LeadSomewhereFromEveryNumber) {
     EXPECT_TRUE(rows.front().front().place.event.valid());
 }
 
+analysis::Comparison compareFoldedWith(base::Duration forward) {
+    testing::SyntheticOptions options = testing::foldedOptions();
+    options.iterations = 6;
+    const auto base = analysis::seriesOf(testing::traceWith(options), {});
+    options.forward = {forward};
+    const auto other = analysis::seriesOf(testing::traceWith(options), {});
+    return analysis::compareRuns(*base, *other);
+}
+
+const std::vector<Cell>* rowOf(const Figures& figures, const QString& level, const QString& what) {
+    for (const auto& row : figures.rows) {
+        if (row[0].text == level && row[1].text == what) return &row;
+    }
+    return nullptr;
+}
+
+TEST(CompareFigures, GiveTheVerdictMediansAndIntervalOfEveryRow) {
+    const analysis::Comparison slower = compareFoldedWith({1'500'000});
+    EXPECT_TRUE(comparisonAnswer(slower).startsWith("NEW is slower: +"))
+        << comparisonAnswer(slower).toStdString();
+    Place iteration;
+    iteration.iteration = 1;
+    const Figures figures = comparedFigures(slower, iteration);
+    ASSERT_EQ(figures.rows.size(), slower.rows.size());
+    for (const auto& row : figures.rows)
+        ASSERT_EQ(static_cast<qsizetype>(row.size()), figures.columns.size());
+    const auto* forward = rowOf(figures, "stage", "stage 2 F");
+    ASSERT_NE(forward, nullptr);
+    EXPECT_EQ((*forward)[2].text, "slower");
+    EXPECT_EQ((*forward)[2].tone, Tone::Longer);
+    EXPECT_EQ((*forward)[3].text, "1.000");
+    EXPECT_EQ((*forward)[4].text, "1.500");
+    EXPECT_EQ((*forward)[5].text, "+0.500");
+    EXPECT_EQ((*forward)[6].text, "+50.0 %");
+    EXPECT_EQ((*forward)[7].text, "+0.500 to +0.500");
+    const auto* backward = rowOf(figures, "stage", "stage 2 B");
+    ASSERT_NE(backward, nullptr);
+    EXPECT_EQ((*backward)[2].text, "same");
+    EXPECT_EQ((*backward)[2].tone, Tone::Plain);
+    EXPECT_EQ(comparedFigures(compareFoldedWith({500'000}), iteration).rows[0][2].tone,
+              Tone::Shorter);
+}
+
+TEST(CompareFigures, LeadFromTheRowOfARankToIt) {
+    Place iteration;
+    iteration.iteration = 1;
+    std::size_t ofRanks = 0;
+    for (const auto& row : comparedFigures(compareFoldedWith({1'500'000}), iteration).rows) {
+        EXPECT_EQ(row[1].place.iteration, 1);
+        if (row[0].text != "rank") continue;
+        EXPECT_TRUE(row[1].text.startsWith(QStringLiteral("rank %1 ").arg(row[1].place.rank)));
+        ++ofRanks;
+    }
+    EXPECT_GT(ofRanks, 0U);
+}
+
+TEST(CompareFigures, NameThePartsOfTheMeanAsTheBarsDo) {
+    const analysis::Comparison slower = compareFoldedWith({1'500'000});
+    ASSERT_EQ(slower.parts.size(), barPartCount());
+    EXPECT_EQ(slower.parts[0].name, "compute");
+    EXPECT_EQ(slower.parts[3].name, "copy");
+    for (std::size_t part = kFirstCause; part < slower.parts.size(); ++part) {
+        EXPECT_EQ(slower.parts[part].name,
+                  toString(static_cast<analysis::BubbleCause>(part - kFirstCause)));
+    }
+    const Figures figures = meanFigures(slower, {});
+    EXPECT_EQ(figures.rows[0][0].text, "whole");
+    EXPECT_EQ(figures.rows[1][0].text, "compute");
+    EXPECT_EQ(figures.rows[1][3].tone, Tone::Longer);
+}
+
 TEST(PipelineScene, HoldsTheIterationsTasksMessagesGapsAndTheScheduleMeant) {
     const auto trace = std::make_shared<const trace::Trace>(foldedTrace());
     const IterationResults iteration = iterationOf(trace);
@@ -99,12 +177,56 @@ TEST(PipelineScene, AccountsForAnAreaExactly) {
     const base::Interval window = iteration.scene.window;
     const base::Interval half = {window.begin,
                                  window.begin + base::Duration{window.length().ns / 2}};
-    const AreaAccount account = accountArea(iteration.analysis, 1, 2, half);
-    EXPECT_EQ(account.compute + account.moving + account.waiting + account.copy + account.bubble,
-              half.length() + half.length());
-    const Figures facts = areaFacts(iteration, 1, 2, half);
+    const auto accounts = accountArea(*trace, iteration.analysis, 1, 2, half);
+    ASSERT_EQ(accounts.size(), 2U);
+    EXPECT_EQ(accounts[0].rank, 1);
+    for (const AreaAccount& account : accounts) EXPECT_EQ(sumOf(account), half.length());
+    const Figures facts = areaFacts(accounts, half);
     EXPECT_EQ(valueOf(facts, "Ranks"), "2");
     EXPECT_FALSE(valueOf(facts, "bubble").isEmpty());
+    EXPECT_TRUE(valueOf(facts, "rank 2").contains("compute "));
+    EXPECT_TRUE(
+        accountArea(*trace, iteration.analysis, 0, 3, {window.end, window.end + half.length()})
+            .empty());
+}
+
+// The partition of an iteration, cut, is the partition of the cut: wherever one looks from.
+TEST(AreaAccount, OfTheTimelineIsThatOfThePipelineWithinAnIteration) {
+    const auto trace = std::make_shared<const trace::Trace>(foldedTrace());
+    const IterationResults iteration = iterationOf(trace);
+    const base::Interval window = iteration.scene.window;
+    std::vector<trace::LaneId> lanes;
+    for (std::size_t i = 0; i < trace->lanes().size(); ++i) {
+        const trace::LaneId lane = trace::LaneId::at(i);
+        const std::int32_t rank = trace->ranks()[trace->lanes()[lane].rank].number;
+        if (rank == 1 || rank == 2) lanes.push_back(lane);
+    }
+    const std::int64_t step = window.length().ns / 7;
+    for (std::int64_t at = 0; at + step <= window.length().ns; at += step) {
+        const base::Interval range{window.begin + base::Duration{at},
+                                   window.begin + base::Duration{at + step}};
+        const auto there = accountArea(*trace, lanes, range);
+        ASSERT_TRUE(there.ok());
+        const auto here = accountArea(*trace, iteration.analysis, 1, 2, range);
+        ASSERT_EQ(there->size(), here.size());
+        for (std::size_t i = 0; i < here.size(); ++i) {
+            EXPECT_EQ((*there)[i].rank, here[i].rank);
+            EXPECT_EQ((*there)[i].parts(), here[i].parts());
+            EXPECT_EQ(sumOf(here[i]), range.length());
+        }
+    }
+}
+
+TEST(AreaAccount, ReachesOverIterationsAndNamesAnAreaWithoutRanks) {
+    const trace::Trace trace = foldedTrace();
+    const std::vector<trace::LaneId> first{trace::LaneId(0)};
+    const auto whole = accountArea(trace, first, trace.span());
+    ASSERT_TRUE(whole.ok());
+    ASSERT_EQ(whole->size(), 1U);
+    EXPECT_EQ(sumOf(whole->front()), trace.span().length());
+    const auto none = accountArea(trace, std::vector<trace::LaneId>{}, trace.span());
+    ASSERT_TRUE(none.ok());
+    EXPECT_EQ(valueOf(areaFacts(*none, trace.span()), "Ranks"), "none that trains lies within");
 }
 
 TEST(Facts, OfATaskNameItAndItsSlack) {

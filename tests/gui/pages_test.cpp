@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "gui/gui_support.h"
+#include "trace/trace_builder.h"
 #include "widgets/answer_page.h"
 #include "widgets/command_palette.h"
 #include "widgets/compare_page.h"
@@ -132,18 +133,25 @@ TEST_F(Pages, CompareShowsBothRunsTogetherAndWhereTheyDiffer) {
     ASSERT_TRUE(store::writeTrace(pleat::testing::traceWith(slower), file).ok());
     compare.openOther({QString::fromStdString(file.string())});
     ASSERT_TRUE(waitUntil([&] {
-        return compare.otherSession().analysed() && compare.otherIteration().results() != nullptr;
+        return compare.comparison().results() != nullptr &&
+               compare.otherIteration().results() != nullptr;
     }));
-    const auto& rows = compare.table().figures().figures().rows;
+    EXPECT_TRUE(compare.settled());
+    // Three iterations of each are too few for a verdict, and it is not hidden.
+    EXPECT_TRUE(compare.status().startsWith("Cannot tell whether NEW is faster"))
+        << compare.status().toStdString();
+    const auto& compared = compare.rows().figures().figures().rows;
+    ASSERT_FALSE(compared.empty());
+    EXPECT_EQ(compared[0][2].text, "cannot tell");
+    EXPECT_EQ(compared[0][2].tone, models::Tone::Plain);
+    const auto& rows = compare.means().figures().figures().rows;
     ASSERT_GE(rows.size(), 3U);
     EXPECT_EQ(rows[0][0].text, "whole");
     EXPECT_EQ(rows[0][3].tone, models::Tone::Longer);
     EXPECT_TRUE(rows[0][3].text.startsWith("+"));
     qlonglong parts = 0;
     for (std::size_t row = 1; row < rows.size(); ++row) parts += rows[row][3].value.toLongLong();
-    // Each mean part is rounded down.
-    EXPECT_NEAR(static_cast<double>(parts), rows[0][3].value.toDouble(),
-                static_cast<double>(2 * rows.size()));
+    EXPECT_EQ(parts, rows[0][3].value.toLongLong());
     QTest::keyClick(&compare.view(), Qt::Key_W);
     QTest::keyClick(&compare.view(), Qt::Key_W);
     const base::Interval shown = compare.view().visibleRange();
@@ -151,6 +159,17 @@ TEST_F(Pages, CompareShowsBothRunsTogetherAndWhereTheyDiffer) {
     EXPECT_EQ(shown.length(), other.length());
     EXPECT_EQ(shown.begin - compare.view().results()->scene.window.begin,
               other.begin - compare.otherView().results()->scene.window.begin);
+}
+
+TEST_F(Pages, CompareSaysWhyTwoRunsCannotBeCompared) {
+    auto& compare = page<ComparePage>("compare");
+    const auto file = m_folder.file("nothing.pleat");
+    ASSERT_TRUE(store::writeTrace(trace::TraceBuilder().build().trace, file).ok());
+    compare.openOther({QString::fromStdString(file.string())});
+    ASSERT_TRUE(waitUntil([&] { return compare.otherSession().analysed() && compare.settled(); }));
+    EXPECT_TRUE(compare.status().startsWith("The two cannot be compared: "));
+    EXPECT_TRUE(compare.status().contains("nothing.pleat: ")) << compare.status().toStdString();
+    EXPECT_EQ(compare.rows().model()->rowCount(), 0);
 }
 
 TEST_F(Pages, SqlAnswersAndSaysWhatIsWrong) {

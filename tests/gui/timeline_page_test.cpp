@@ -138,6 +138,27 @@ TEST(TimelinePage, SaysWhatIsSelectedToOtherPages) {
     EXPECT_EQ(places[0].event, EventId(5));
 }
 
+TEST(TimelinePage, AccountsForAnAreaInTheFactsPanel) {
+    OpenRun run;
+    ASSERT_TRUE(run.ready);
+    run.window.showPage("timeline");
+    TimelineCanvas& canvas = run.page->canvas();
+    const QRect rows = canvas.rowsRect();
+    testing::drag(canvas, rows.topLeft() + QPoint(rows.width() / 4, 5),
+                  rows.topLeft() + QPoint(rows.width() / 2, rows.height() - 5), Qt::ShiftModifier);
+    ASSERT_TRUE(canvas.area());
+    ASSERT_TRUE(waitUntil([&] { return run.page->settled(); }));
+    EXPECT_EQ(run.window.facts().title(), "Selected area");
+    QStringList facts;
+    for (const auto& row : run.window.facts().table().figures().figures().rows)
+        facts << row[0].text;
+    EXPECT_EQ(facts.first(), "Length");
+    EXPECT_TRUE(facts.contains("bubble"));
+    EXPECT_TRUE(facts.contains("rank 0"));
+    canvas.clearSelection();
+    EXPECT_TRUE(run.page->settled());
+}
+
 TEST(TimelinePage, EveryControlHasANameAndEveryKeyIsExplained) {
     OpenRun run;
     ASSERT_TRUE(run.ready);
@@ -164,11 +185,19 @@ TEST(TimelinePage, ColoursChangeWithTheirLegend) {
     EXPECT_EQ(run.page->canvas().colours()->legend().size(), 4U);
 }
 
-TEST(TimelinePage, SlashGoesToTheSearch) {
+TEST(TimelinePage, SlashGoesToTheSearchAndReturnToTheHit) {
     OpenRun run;
     ASSERT_TRUE(run.ready);
     testing::pressKey(run.page->canvas(), Qt::Key_Slash);
-    EXPECT_EQ(run.window.focusWidget(), run.page->findChild<QLineEdit*>("timelineSearch"));
+    auto* search = run.page->findChild<QLineEdit*>("timelineSearch");
+    EXPECT_EQ(run.window.focusWidget(), search);
+    search->setText("no event is called so");
+    testing::pressKey(*search, Qt::Key_Return);
+    EXPECT_EQ(run.window.focusWidget(), search);
+    // From a hit one goes on by keys.
+    search->setText("SEND");
+    testing::pressKey(*search, Qt::Key_Return);
+    EXPECT_EQ(run.window.focusWidget(), &run.page->canvas());
 }
 
 }  // namespace

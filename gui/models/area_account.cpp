@@ -1,0 +1,68 @@
+#include "models/area_account.h"
+
+#include <set>
+
+#include "analysis/iterations.h"
+
+namespace pleat::models {
+namespace {
+
+AreaAccount accountOf(std::int32_t rank, const analysis::Partition& parts,
+                      const base::IntervalSet& within) {
+    return {rank,
+            (parts.compute & within).total(),
+            (parts.moving & within).total(),
+            (parts.waiting & within).total(),
+            (parts.copy & within).total(),
+            (parts.bubble & within).total()};
+}
+
+}  // namespace
+
+AreaAccount& AreaAccount::operator+=(const AreaAccount& other) {
+    compute += other.compute;
+    moving += other.moving;
+    waiting += other.waiting;
+    copy += other.copy;
+    bubble += other.bubble;
+    return *this;
+}
+
+std::vector<AreaAccount> accountArea(const trace::Trace& trace,
+                                     const analysis::IterationAnalysis& analysis,
+                                     std::uint32_t firstRow, std::uint32_t lastRow,
+                                     base::Interval range) {
+    std::vector<AreaAccount> accounts;
+    const base::Interval clipped = intersect(range, analysis.window.window);
+    if (clipped.empty()) return accounts;
+    const base::IntervalSet within(clipped);
+    for (std::size_t row = firstRow; row <= lastRow && row < analysis.ranks.size(); ++row) {
+        const analysis::RankIteration& rank = analysis.ranks[row];
+        accounts.push_back(accountOf(trace.ranks()[rank.rank].number, rank.parts, within));
+    }
+    return accounts;
+}
+
+base::Result<std::vector<AreaAccount>> accountArea(const trace::Trace& trace,
+                                                   std::span<const trace::LaneId> lanes,
+                                                   base::Interval range) {
+    std::set<trace::RankId> chosen;
+    for (const trace::LaneId lane : lanes) chosen.insert(trace.lanes()[lane].rank);
+    std::vector<trace::RankId> ranks;
+    for (const trace::RankId rank : analysis::trainingRanks(trace)) {
+        if (chosen.contains(rank)) ranks.push_back(rank);
+    }
+    std::vector<AreaAccount> accounts;
+    if (ranks.empty() || range.empty()) return accounts;
+    const std::vector<graph::IterationWindow> window{{-1, range, false}};
+    if (const auto usable = analysis::checkTimes(trace, window); !usable) return usable.error();
+    const base::IntervalSet within(range);
+    const auto activities = analysis::collectActivities(trace, window, ranks);
+    for (const analysis::RankActivity& activity : activities.front()) {
+        accounts.push_back(
+            accountOf(trace.ranks()[activity.rank].number, analysis::partition(activity), within));
+    }
+    return accounts;
+}
+
+}  // namespace pleat::models

@@ -1,0 +1,63 @@
+#include "models/comparison_model.h"
+
+#include <utility>
+
+#include "models/text.h"
+
+namespace pleat::models {
+namespace {
+
+constexpr std::size_t kMostProblemBytes = 4'000;
+
+struct Answer {
+    std::shared_ptr<const analysis::Comparison> results;
+    QString problem;
+};
+
+// One of the two, and what it is called.
+struct Run {
+    std::shared_ptr<const trace::Trace> trace;
+    QString name;
+};
+
+Answer compared(const Run& base, const Run& other, const std::stop_token& stop) {
+    const auto problem = [](const Run& run, const base::Error& error) {
+        return Answer{nullptr, QStringLiteral("%1: %2").arg(
+                                   run.name, shownText(error.message, kMostProblemBytes))};
+    };
+    const auto ours = analysis::seriesOf(*base.trace, {});
+    if (!ours) return problem(base, ours.error());
+    if (stop.stop_requested()) return {};
+    const auto theirs = analysis::seriesOf(*other.trace, {});
+    if (!theirs) return problem(other, theirs.error());
+    return {std::make_shared<const analysis::Comparison>(analysis::compareRuns(*ours, *theirs)),
+            {}};
+}
+
+}  // namespace
+
+ComparisonModel::ComparisonModel(const TraceSession& base, const TraceSession& other,
+                                 QObject* parent)
+    : QObject(parent), m_base(base), m_other(other) {
+    for (const TraceSession* either : {&base, &other})
+        connect(either, &TraceSession::traceChanged, this, &ComparisonModel::compare);
+}
+
+void ComparisonModel::compare() {
+    m_background.stop();
+    m_results.reset();
+    m_problem.clear();
+    const Run base{m_base.trace(), m_base.name()}, other{m_other.trace(), m_other.name()};
+    if (base.trace && other.trace) {
+        m_background.start(
+            [base, other](const std::stop_token& stop) { return compared(base, other, stop); },
+            [this](Answer answer) {
+                m_results = std::move(answer.results);
+                m_problem = answer.problem;
+                emit changed();
+            });
+    }
+    emit changed();
+}
+
+}  // namespace pleat::models
