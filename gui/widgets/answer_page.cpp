@@ -58,7 +58,8 @@ AnswerPage::AnswerPage(models::TraceSession& session, QWidget* parent)
                tr("None was recorded, so there is no overlap to speak of."));
     addSection(QStringLiteral("waits"), tr("Waiting in collectives, for whom"), {});
     addSection(QStringLiteral("stragglers"), tr("Stragglers"),
-               tr("None: no rank, stage, microbatch, link or operation alone costs 1 %."));
+               tr("None: where iterations could be replayed, no rank, stage, microbatch, link or "
+                  "operation alone costs 1 %."));
     addSection(QStringLiteral("iterations"), tr("Iterations"), tr("None was recorded."));
     m_layout->addStretch(1);
     connect(&session, &models::TraceSession::resultsChanged, this, &AnswerPage::update);

@@ -77,7 +77,8 @@ base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     }
     screenshot.file = value("screenshot");
     line.takeScreenshot = parser.isSet(QStringLiteral("screenshot"));
-    if (parser.isSet(QStringLiteral("view"))) screenshot.view = value("view");
+    line.page = value("view");
+    if (!line.page.isEmpty()) screenshot.view = line.page;
     if (parser.isSet(QStringLiteral("range"))) {
         const auto range = rangeOf(value("range"));
         if (!range) return range.error();

@@ -11,6 +11,7 @@ namespace pleat::widgets {
 struct CommandLine {
     ScreenshotOptions screenshot;  // its trace is also what the window opens
     bool takeScreenshot = false;
+    QString page;  // asked for; empty: none
 };
 
 // Usage error in one line. `arguments` as main has them.

@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "widgets/command_line.h"
 #include "widgets/main_window.h"
+#include "widgets/screenshot.h"
 
 namespace {
 
@@ -16,6 +17,12 @@ namespace {
 int fail(const pleat::base::Error& error) {
     pleat::base::say("pleat-gui: " + error.message);
     return error.code == pleat::base::ErrorCode::Usage ? 2 : 3;
+}
+
+// Qt ends a program that has none.
+bool hasScreen() {
+    return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr ||
+           std::getenv("QT_QPA_PLATFORM") != nullptr;
 }
 
 }  // namespace
@@ -26,7 +33,15 @@ int main(int argumentCount, char** arguments) {
     const bool picture = std::any_of(
         arguments, arguments + argumentCount,
         [](const char* argument) { return std::strncmp(argument, "--screenshot", 12) == 0; });
-    if (picture) setenv("QT_QPA_PLATFORM", "offscreen", 0);
+    const bool help = std::any_of(arguments, arguments + argumentCount, [](const char* argument) {
+        return std::strcmp(argument, "--help") == 0 || std::strcmp(argument, "-h") == 0;
+    });
+    if (picture || help) setenv("QT_QPA_PLATFORM", "offscreen", 0);
+    if (!hasScreen()) {
+        return fail({pleat::base::ErrorCode::Io,
+                     "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set); "
+                     "--screenshot FILE makes pictures without one"});
+    }
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat"));
     // Settings go by this name; a picture must not depend on how somebody left the window.
@@ -41,7 +56,11 @@ int main(int argumentCount, char** arguments) {
         return taken ? 0 : fail(taken.error());
     }
     pleat::widgets::MainWindow window;
+    const QString& page = line->page;
+    if (!page.isEmpty() && window.page(page) == nullptr)
+        return fail(pleat::widgets::unknownPage(window, page));
     window.show();
+    window.showPage(page.isEmpty() ? window.currentPage() : page);
     window.open(line->screenshot.trace);
     return QApplication::exec();
 }

@@ -90,7 +90,10 @@ SessionView* MainWindow::page(const QString& id) const {
 }
 
 void MainWindow::showPage(const QString& id) {
-    if (SessionView* view = page(id)) m_tabs->setCurrentWidget(view);
+    if (SessionView* view = page(id)) {
+        m_tabs->setCurrentWidget(view);
+        view->setFocus();  // its keys work at once
+    }
 }
 
 QString MainWindow::currentPage() const {

@@ -45,6 +45,7 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     layout->addLayout(controls);
     layout->addWidget(m_stack, 1);
     layout->addWidget(m_legend);
+    setFocusProxy(m_view);
     connect(m_number, &QSpinBox::valueChanged, this,
             [this](int number) { m_iteration.choose(number); });
     connect(m_ghosts, &QCheckBox::toggled, m_view, &PipelineView::setGhosts);
@@ -132,7 +133,8 @@ void PipelinePage::updateLegend() {
         results->scene.tasks.empty()
             ? tr("No tasks: %1.").arg(QString::fromStdString(results->analysis.withoutGraph))
             : tr("A colour and number is a microbatch: forward, backward darker. "
-                 "Red: on the critical path. Hatched: idle, because of");
+                 "Red: on the critical path. White: data moves, or a collective waits. Hatched: "
+                 "idle, because of");
     for (const std::size_t cause : causes) {
         legend += QStringLiteral(" &nbsp;<span style=\"color:%1\">▨</span>&nbsp;%2")
                       .arg(partColour(models::kFirstCause + cause).darker(110).name(),

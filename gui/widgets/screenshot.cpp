@@ -23,14 +23,15 @@ void runUntil(Condition condition) {
 
 }  // namespace
 
+base::Error unknownPage(const MainWindow& window, const QString& view) {
+    return {base::ErrorCode::Usage, QStringLiteral("--view %1: is none of %2")
+                                        .arg(view, window.pageIds().join(QStringLiteral(", ")))
+                                        .toStdString()};
+}
+
 base::Result<void> takeScreenshot(const ScreenshotOptions& options) {
     MainWindow window;
-    if (window.page(options.view) == nullptr) {
-        return base::Error{base::ErrorCode::Usage,
-                           QStringLiteral("--view %1: is none of %2")
-                               .arg(options.view, window.pageIds().join(QStringLiteral(", ")))
-                               .toStdString()};
-    }
+    if (window.page(options.view) == nullptr) return unknownPage(window, options.view);
     window.resize(options.size);
     window.show();
     auto& session = window.session();

@@ -20,6 +20,11 @@ struct ScreenshotOptions {
     QSize size{1280, 800};
 };
 
+class MainWindow;
+
+// Names the pages there are.
+[[nodiscard]] base::Error unknownPage(const MainWindow& window, const QString& view);
+
 // Usage error for an unknown view, else the error of opening or writing. Runs the event loop.
 [[nodiscard]] base::Result<void> takeScreenshot(const ScreenshotOptions& options);
 

@@ -80,6 +80,13 @@ void TimelinePage::makeControls() {
         search(m_search->text());
         if (m_hits->count() > 0) m_canvas->setFocus();  // to go on from the hit by keys
     });
+    auto* leave = new QShortcut(Qt::Key_Escape, m_search);
+    leave->setContext(Qt::WidgetShortcut);
+    connect(leave, &QShortcut::activated, this, [this] {
+        m_search->clear();
+        m_hits->hide();
+        m_canvas->setFocus();
+    });
     connect(m_hits, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
         if (item != nullptr) m_canvas->select(EventId(item->data(Qt::UserRole).toUInt()));
     });
