@@ -19,7 +19,7 @@ test::ProgramResult run(std::vector<std::string> arguments) {
 TEST(PleatGui, WritesAPictureOfEveryViewInTheSizeAskedFor) {
     const test::TemporaryFolder folder;
     const std::string trace = testing::writeFolded(folder).string();
-    for (const char* view : {"pipeline", "answer", "diagnostics", "sql"}) {
+    for (const char* view : {"pipeline", "timeline", "answer", "compare", "diagnostics", "sql"}) {
         const std::string picture = folder.file(std::string(view) + ".png").string();
         const auto done =
             run({"--screenshot", picture, "--view", view, "--trace", trace, "--size", "800x600"});
@@ -40,6 +40,23 @@ TEST(PleatGui, GivesTheSamePictureTwice) {
         pictures.push_back(test::readBytes(folder.file(name)));
     }
     EXPECT_EQ(pictures[0], pictures[1]);
+}
+
+// Qt would end the program with a signal.
+TEST(PleatGui, WithoutAScreenItHelpsAndSaysSo) {
+    const std::vector<std::string> without = {
+        "env", "-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "QT_QPA_PLATFORM", kProgram};
+    const auto runWithout = [&](const std::string& argument) {
+        std::vector<std::string> command = without;
+        command.push_back(argument);
+        return test::runProgram(command);
+    };
+    const auto help = runWithout("--help");
+    EXPECT_EQ(help.status, 0) << help.errors;
+    EXPECT_NE(help.output.find("--screenshot"), std::string::npos) << help.output;
+    const auto window = runWithout("run.pleat");
+    EXPECT_EQ(window.status, 3);
+    EXPECT_EQ(window.errors.find("pleat-gui: there is no screen"), 0U) << window.errors;
 }
 
 TEST(PleatGui, SaysInOneLineWhatIsWrong) {
