@@ -20,9 +20,8 @@ constexpr std::uint8_t colourOf(std::size_t hue, std::size_t shade) {
 }
 // Neighbouring numbers get different hues; after the hues come the shades, then it repeats.
 constexpr std::uint8_t numbered(std::int64_t number) {
-    return number < 0
-               ? 0
-               : static_cast<std::uint8_t>(1 + number % static_cast<std::int64_t>(kHues * kShades));
+    if (number < 0) return 0;
+    return static_cast<std::uint8_t>(1 + number % static_cast<std::int64_t>(kHues * kShades));
 }
 
 struct KindColour {
