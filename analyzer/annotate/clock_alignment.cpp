@@ -40,21 +40,14 @@ struct Way {
 
 class Aligner {
   public:
-    explicit Aligner(const trace::Trace& trace) : m_trace(trace), m_span(trace.ranks().size()) {
-        std::vector<bool> seen(trace.ranks().size(), false);
-        for (std::size_t i = 0; i < trace.eventCount(); ++i) {
-            const trace::Event event = trace.event(trace::EventId::at(i));
-            const RankId rank = trace.lanes()[event.lane].rank;
-            base::Interval& span = m_span[rank];
-            if (!seen[rank.index()]) span = event.span;
-            seen[rank.index()] = true;
-            span = {std::min(span.begin, event.span.begin), std::max(span.end, event.span.end)};
-        }
-    }
+    explicit Aligner(const trace::Trace& trace) : m_trace(trace), m_span(trace.ranks().size()) {}
 
     std::optional<ClockAlignment> run() {
         gather();
         if (m_evidence.empty()) return std::nullopt;
+        if (std::any_of(m_evidence.begin(), m_evidence.end(),
+                        [](const auto& entry) { return entry.second.moments.empty(); }))
+            measureSpans();
         ClockAlignment alignment;
         alignment.of = base::IdVector<trace::RankTag, ClockCorrection>(m_trace.ranks().size());
         alignment.reference = busiest();
@@ -62,6 +55,19 @@ class Aligner {
     }
 
   private:
+    // Only bounds by messages need it: it looks at every event.
+    void measureSpans() {
+        std::vector<bool> seen(m_span.size(), false);
+        for (std::size_t i = 0; i < m_trace.eventCount(); ++i) {
+            const trace::Event event = m_trace.event(trace::EventId::at(i));
+            const RankId rank = m_trace.lanes()[event.lane].rank;
+            base::Interval& span = m_span[rank];
+            if (!seen[rank.index()]) span = event.span;
+            seen[rank.index()] = true;
+            span = {std::min(span.begin, event.span.begin), std::max(span.end, event.span.end)};
+        }
+    }
+
     void gather() {
         for (const trace::Match& match : m_trace.annotations().matches) {
             if (!match.complete || match.members.size() < 2) continue;
