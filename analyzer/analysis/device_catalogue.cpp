@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.h"
 #include "trace/launch_cursor.h"
 
 namespace pleat::analysis {
@@ -100,7 +101,7 @@ class Catalogue {
         CopyFigures& copy = m_copies[m_trace.columns().name[event.index()]];
         if (copy.count == 0) copy.name = m_trace.name(event);
         ++copy.count;
-        copy.bytes += bytesOf(m_trace.arguments(event));
+        copy.bytes = base::saturatingSum(copy.bytes, bytesOf(m_trace.arguments(event)));
         copy.total += span.length();
     }
 
@@ -144,7 +145,7 @@ class Catalogue {
             const base::TraceTime ready =
                 std::clamp(match.ready, transfer.span.begin, transfer.span.end);
             if (transfer.bytes <= 0) continue;
-            figures.bytes += transfer.bytes;
+            figures.bytes = base::saturatingSum(figures.bytes, transfer.bytes);
             figures.moving += transfer.span.end - ready;
         }
         std::vector<CommunicatorFigures> list;

@@ -1,18 +1,12 @@
 #include "analysis/overlap.h"
 
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "base/saturating.h"
+
 namespace pleat::analysis {
 namespace {
-
-// A message's size is whatever a program said it is.
-void addBytes(std::int64_t& sum, std::int64_t bytes) {
-    std::int64_t added = 0;
-    const std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-    sum = __builtin_add_overflow(sum, bytes, &added) ? (bytes < 0 ? -limit : limit) : added;
-}
 
 struct Collected {
     std::vector<base::Interval> moving, waiting;
@@ -24,7 +18,7 @@ struct Collected {
         waiting.push_back(part.waiting);
         if (!part.endsHere) return;
         ++count;
-        addBytes(bytes, part.bytes);
+        bytes = base::saturatingSum(bytes, part.bytes);
     }
 
     [[nodiscard]] OverlapFigures figures(const base::IntervalSet& compute) const {
@@ -58,7 +52,7 @@ std::optional<double> OverlapFigures::overlapFraction() const {
 
 OverlapFigures& OverlapFigures::operator+=(const OverlapFigures& other) {
     count += other.count;
-    addBytes(bytes, other.bytes);
+    bytes = base::saturatingSum(bytes, other.bytes);
     hidden += other.hidden;
     moving += other.moving;
     waiting += other.waiting;

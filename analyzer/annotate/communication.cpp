@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/saturating.h"
+
 namespace pleat::annotate {
 namespace {
 
@@ -152,7 +154,8 @@ bool readCommunication(std::string_view arguments, Communication& found) {
     if (!collective.empty()) found.operation = operationNamed(collective);
     const std::int64_t elements =
         std::max(integerOf(object, "In msg nelems", 0), integerOf(object, "Out msg nelems", 0));
-    if (elements > 0) found.bytes = elements * bytesOfType(textOf(object, "dtype"));
+    if (elements > 0)
+        found.bytes = base::saturatingProduct(elements, bytesOfType(textOf(object, "dtype")));
     found.group = textOf(object, "Process Group Name");
     found.description = textOf(object, "Process Group Description");
     found.groupRanks = numbersOf(object, "Process Group Ranks");
