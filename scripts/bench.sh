@@ -10,6 +10,7 @@ bin=build/release/bin
 "$bin/import_bench"  # "import_bench large" imports a file of 5 GB
 "$bin/analysis_bench"
 "$bin/timeline_bench"
+[ ! -x "$bin/viewer_bench" ] || "$bin/viewer_bench"
 if [ -x "$bin/record_bench" ]; then
     recording=$(mktemp -u --suffix=.pleat)
     "$bin/pleat" record -o "$recording" -- "$bin/record_bench"

@@ -9,7 +9,9 @@ namespace {
 
 // Columns that are prepared at once for all rows of a lane: rows lie side by side in memory, so
 // what one of them brought into the cache serves the others.
-constexpr std::size_t kTile = 256;
+constexpr std::int32_t kTile = 256;
+// Of a cell that could not be exact in time. Divides a tile.
+constexpr std::int32_t kCoarseColumns = 16;
 
 // Rounded down, so that idle time is never hidden; any event shows.
 std::uint8_t occupancyOf(const Summary& summary, base::Duration column) {
@@ -54,7 +56,7 @@ const Frame& FrameBuilder::build(const LodIndex& index, const LaneTree& tree,
     for (std::size_t c = 0; c <= width; ++c) m_bounds[c] = timeAt(viewport, static_cast<double>(c));
     tree.placeVisible(options.scroll, options.height, m_places);
     resizeRows(m_places.size());
-    const Sources sources{&index, &colours, options.labelWidth};
+    m_sources = {&index, &colours, options.labelWidth};
     m_pool->forEach(m_places.size(), [&](std::size_t i) {
         FrameRow& row = m_frame.rows[i];
         row.place = m_places[i];
@@ -62,50 +64,85 @@ const Frame& FrameBuilder::build(const LodIndex& index, const LaneTree& tree,
         row.labels.clear();
         row.cells.assign(width, Cell{});
         const RowIndex* events = rowAt(index, row.place);
-        if (events != nullptr && events->size() > 0) addBoxes(row, *events, sources);
+        if (events != nullptr && events->size() > 0) addBoxes(row, *events);
     });
     groupByLane();
-    const std::size_t tiles = (width + kTile - 1) / kTile;
-    m_pool->forEach(m_groups.size() * tiles, [&](std::size_t i) {
-        const auto x0 = static_cast<std::int32_t>(i % tiles * kTile);
-        const auto x1 =
-            static_cast<std::int32_t>(std::min<std::size_t>(i % tiles * kTile + kTile, width));
-        const Group group = m_groups[i / tiles];
-        for (std::size_t row = group.first; row < group.last; ++row)
-            fillTile(m_frame.rows[row], x0, x1, sources);
-    });
+    makeTiles();
+    makeExact(options.deadline, Otherwise::Coarse);
     return m_frame;
+}
+
+void FrameBuilder::refine(Deadline deadline) { makeExact(deadline, Otherwise::AsItIs); }
+
+void FrameBuilder::makeTiles() {
+    const std::int32_t width = m_frame.viewport.width;
+    m_coarse.clear();
+    for (std::size_t group = 0; group < m_groups.size(); ++group)
+        for (std::int32_t x = 0; x < width; x += kTile)
+            m_coarse.push_back({group, x, std::min(x + kTile, width)});
+}
+
+// Those of m_coarse; what is not exact in time stays there.
+void FrameBuilder::makeExact(Deadline deadline, Otherwise otherwise) {
+    m_made.assign(m_coarse.size(), 0);
+    m_pool->forEach(m_coarse.size(), [&](std::size_t i) {
+        const bool inTime =
+            i == 0 || deadline == kNoDeadline || std::chrono::steady_clock::now() < deadline;
+        if (inTime || otherwise == Otherwise::Coarse)
+            fillTile(m_coarse[i], inTime ? 1 : kCoarseColumns);
+        m_made[i] = inTime ? 1 : 0;
+    });
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < m_coarse.size(); ++i)
+        if (m_made[i] == 0) m_coarse[left++] = m_coarse[i];
+    m_coarse.resize(left);
 }
 
 void FrameBuilder::groupByLane() {
     m_groups.clear();
     for (std::size_t i = 0; i < m_places.size(); ++i) {
-        const bool another = i == 0 || m_places[i].lane != m_places[i - 1].lane ||
+        if (m_places[i].row < 0) continue;
+        const bool another = m_groups.empty() || m_groups.back().last != i ||
+                             m_places[i].lane != m_places[i - 1].lane ||
                              m_places[i].rank != m_places[i - 1].rank;
         if (another) m_groups.push_back({i, i});
         m_groups.back().last = i + 1;
     }
 }
 
-void FrameBuilder::fillTile(FrameRow& row, std::int32_t x0, std::int32_t x1,
-                            const Sources& sources) const {
-    const RowIndex* events = rowAt(*sources.index, row.place);
-    if (events == nullptr || events->size() == 0) return;
+// What a row's cells are made with: where its index was looked at last, and room for the answers.
+struct FrameBuilder::Columns {
+    std::int32_t perCell = 1;
     RowIndex::Bookmark bookmark = 0;
-    std::array<Summary, kTile> scratch{};
+    std::array<base::TraceTime, kTile + 1> bounds{};
+    std::array<Summary, kTile> summaries{};
+};
+
+void FrameBuilder::fillTile(const Tile& tile, std::int32_t columnsPerCell) {
+    Columns columns;
+    columns.perCell = columnsPerCell;
+    for (std::size_t row = m_groups[tile.group].first; row < m_groups[tile.group].last; ++row)
+        fillRow(m_frame.rows[row], tile, columns);
+}
+
+void FrameBuilder::fillRow(FrameRow& row, const Tile& tile, Columns& columns) const {
+    const RowIndex* events = rowAt(*m_sources.index, row.place);
+    if (events == nullptr || events->size() == 0) return;
+    columns.bookmark = 0;
     auto box = std::partition_point(row.boxes.begin(), row.boxes.end(),
-                                    [&](const Box& one) { return one.x1 <= x0; });
-    for (std::int32_t x = x0; x < x1; ++box) {
+                                    [&](const Box& one) { return one.x1 <= tile.x0; });
+    for (std::int32_t x = tile.x0; x < tile.x1; ++box) {
         const bool more = box != row.boxes.end();
-        const std::int32_t end = more ? std::min(box->x0, x1) : x1;
-        if (x < end) addCells(row, *events, x, end, bookmark, scratch, sources);
+        const std::int32_t end = more ? std::min(box->x0, tile.x1) : tile.x1;
+        if (x < end) addCells(row, *events, x, end, columns);
         if (!more) break;
         x = box->x1;
     }
 }
 
-void FrameBuilder::addBoxes(FrameRow& out, const RowIndex& row, const Sources& sources) const {
+void FrameBuilder::addBoxes(FrameRow& out, const RowIndex& row) const {
     const Viewport& viewport = m_frame.viewport;
+    const Sources& sources = m_sources;
     const trace::Trace& trace = sources.index->trace();
     row.forEachPiece(visible(viewport), wholeNsPerPixel(viewport), [&](const Piece& piece) {
         const Box box{edgeAt(viewport, piece.shown.begin), edgeAt(viewport, piece.shown.end),
@@ -119,17 +156,26 @@ void FrameBuilder::addBoxes(FrameRow& out, const RowIndex& row, const Sources& s
 }
 
 void FrameBuilder::addCells(FrameRow& out, const RowIndex& row, std::int32_t x0, std::int32_t x1,
-                            RowIndex::Bookmark& bookmark, std::span<Summary> scratch,
-                            const Sources& sources) const {
-    const auto at = static_cast<std::size_t>(x0), count = static_cast<std::size_t>(x1 - x0);
-    const std::span<const base::TraceTime> bounds(&m_bounds[at], count + 1);
-    row.summarise(bounds, scratch.first(count), bookmark);
-    for (std::size_t i = 0; i < count; ++i)
-        if (scratch[i].count > 0) sources.colours->fetch(scratch[i].longest);
+                            Columns& columns) const {
+    const auto columnAfter = [&](std::int32_t x) { return std::min(x + columns.perCell, x1); };
+    std::size_t count = 0;
+    for (std::int32_t x = x0; x < x1; x = columnAfter(x))
+        columns.bounds[count++] = m_bounds[static_cast<std::size_t>(x)];
+    columns.bounds[count] = m_bounds[static_cast<std::size_t>(x1)];
+    const std::span<Summary> summaries(columns.summaries.data(), count);
+    row.summarise({columns.bounds.data(), count + 1}, summaries, columns.bookmark);
+    const EventColours& colours = *m_sources.colours;
+    for (const Summary& summary : summaries)
+        if (summary.count > 0) colours.fetch(summary.longest);
+    std::int32_t x = x0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (scratch[i].count == 0) continue;
-        out.cells[at + i] = {occupancyOf(scratch[i], bounds[i + 1] - bounds[i]),
-                             (*sources.colours)[scratch[i].longest]};
+        const std::int32_t end = columnAfter(x);
+        Cell cell;
+        if (summaries[i].count > 0)
+            cell = {occupancyOf(summaries[i], columns.bounds[i + 1] - columns.bounds[i]),
+                    colours[summaries[i].longest]};
+        std::fill(out.cells.begin() + x, out.cells.begin() + end, cell);
+        x = end;
     }
 }
 

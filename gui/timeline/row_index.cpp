@@ -71,6 +71,19 @@ void RowIndex::buildLevels() {
     }
 }
 
+// A step that does not lie behind the one before `time`, and not far from it where events lie
+// about evenly: a search of all steps would wait for memory at every probe.
+std::size_t RowIndex::guessStep(std::int64_t time) const {
+    const std::int64_t first = m_steps.front().start, last = m_steps.back().start;
+    if (time <= first) return 0;
+    const double share =
+        time < last ? static_cast<double>(time - first) / static_cast<double>(last - first) : 1;
+    auto low = static_cast<std::size_t>(share * static_cast<double>(m_steps.size() - 1));
+    for (std::size_t stride = 1; low > 0 && m_steps[low].start >= time; stride *= 2)
+        low -= std::min(stride, low);
+    return low;
+}
+
 // The last step whose first event starts before `time`, or the first one. Looks from `hint` on,
 // which is not behind it, in growing strides: neighbouring columns lie in neighbouring steps.
 std::size_t RowIndex::stepBefore(std::int64_t time, std::size_t hint) const {
@@ -137,12 +150,12 @@ RowIndex::Boundary RowIndex::disjointBoundary(std::int64_t time, std::size_t ste
 
 std::size_t RowIndex::positionAt(base::TraceTime time) const {
     if (m_size == 0) return 0;
-    return boundary(time.ns, stepBefore(time.ns, 0)).position;
+    return boundary(time.ns, stepBefore(time.ns, guessStep(time.ns))).position;
 }
 
 trace::EventId RowIndex::frontierAt(base::TraceTime time) const {
     if (m_size == 0) return {};
-    const Boundary at = boundary(time.ns, stepBefore(time.ns, 0));
+    const Boundary at = boundary(time.ns, stepBefore(time.ns, guessStep(time.ns)));
     return at.position == 0 ? trace::EventId() : trace::EventId(at.frontierEvent);
 }
 
@@ -245,7 +258,7 @@ void RowIndex::summarise(std::span<const base::TraceTime> bounds, std::span<Summ
     }
     constexpr std::size_t kAhead = 32;
     std::array<std::size_t, kAhead> steps{};
-    std::size_t step = bookmark;
+    std::size_t step = bookmark > 0 ? bookmark : guessStep(bounds[0].ns);
     Boundary left;
     std::int64_t busyLeft = 0;
     for (std::size_t first = 0; first < bounds.size(); first += kAhead) {

@@ -108,6 +108,7 @@ class RowIndex {
     [[nodiscard]] std::size_t eventAt(std::size_t position) const {
         return m_events.empty() ? m_first + position : m_events[position].index();
     }
+    [[nodiscard]] std::size_t guessStep(std::int64_t time) const;
     [[nodiscard]] std::size_t stepBefore(std::int64_t time, std::size_t hint) const;
     [[nodiscard]] Boundary boundary(std::int64_t time, std::size_t step) const;
     template <class EventAt>
@@ -139,7 +140,8 @@ template <class Take>
 void RowIndex::forEachPiece(base::Interval window, std::int64_t minimum, Take take) const {
     if (m_size == 0 || window.empty()) return;
     const std::int64_t least = minimum > 1 ? minimum : 1;
-    const Boundary left = boundary(window.begin.ns, stepBefore(window.begin.ns, 0));
+    const Boundary left =
+        boundary(window.begin.ns, stepBefore(window.begin.ns, guessStep(window.begin.ns)));
     if (left.position > 0 && left.frontierEnd > window.begin.ns) {
         // It covers whatever else reaches in, so it counts from its start.
         const std::int64_t start = m_columns->startNs[left.frontierEvent];

@@ -49,6 +49,7 @@ base::Result<void> takeScreenshot(const ScreenshotOptions& options) {
         window.page(options.view)->goTo(place);
     }
     runUntil([] { return true; });
+    runUntil([&] { return window.page(options.view)->settled(); });
     const QString error = writePicture(window, options.file);
     if (!error.isEmpty()) return base::Error{base::ErrorCode::Io, error.toStdString()};
     return {};

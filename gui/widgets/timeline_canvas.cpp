@@ -88,13 +88,25 @@ void TimelineCanvas::changed() {
 }
 
 const timeline::Frame& TimelineCanvas::frame() {
-    if (m_stale && m_data) {
+    if (m_data) buildFrame(timeline::kNoDeadline);
+    return m_builder.frame();
+}
+
+const timeline::Frame& TimelineCanvas::frameInTime() {
+    if (m_data) buildFrame(std::chrono::steady_clock::now() + timeline::kTimeForFrame);
+    if (refining()) QTimer::singleShot(0, this, qOverload<>(&TimelineCanvas::update));
+    return m_builder.frame();
+}
+
+void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
+    if (m_stale) {
         constexpr std::int32_t kLabelWidth = 44;
         m_builder.build(m_data->index, *m_tree, m_view, *m_colours,
-                        {rowsRect().height(), m_scroll, kLabelWidth});
+                        {rowsRect().height(), m_scroll, kLabelWidth, deadline});
         m_stale = false;
+    } else if (!m_builder.exact()) {
+        m_builder.refine(deadline);
     }
-    return m_builder.frame();
 }
 
 void TimelineCanvas::setView(const Viewport& view, Motion motion) {

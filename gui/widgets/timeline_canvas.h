@@ -47,8 +47,10 @@ class TimelineCanvas : public QWidget {
     [[nodiscard]] QRect rowsRect() const;
     // Null without data.
     [[nodiscard]] const timeline::LaneTree* tree() const { return m_tree.get(); }
-    // The picture as numbers; up to date.
+    // The picture as numbers; up to date and exact.
     [[nodiscard]] const timeline::Frame& frame();
+    // What was painted last was not exact everywhere; a better one follows by itself.
+    [[nodiscard]] bool refining() const { return !m_stale && !m_builder.exact(); }
 
     void showWhole();
     void showRange(base::Interval range);  // with a margin
@@ -127,6 +129,10 @@ class TimelineCanvas : public QWidget {
 
     // A change of the picture: build it anew, say so.
     void changed();
+    // Up to date, but as exact only as there is time for: while a person moves, the next picture
+    // matters more.
+    const timeline::Frame& frameInTime();
+    void buildFrame(timeline::Deadline deadline);
     void setView(const timeline::Viewport& view, timeline::Motion motion);
     [[nodiscard]] base::Interval whole() const;
     [[nodiscard]] double cursorX() const;

@@ -157,7 +157,7 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event) {
 std::optional<timeline::FrameHit> TimelineCanvas::hit(QPoint position) {
     const QRect rows = rowsRect();
     if (!m_data || !rows.contains(position)) return std::nullopt;
-    return timeline::hitAt(frame(), m_data->index, position.x() - rows.left(),
+    return timeline::hitAt(frameInTime(), m_data->index, position.x() - rows.left(),
                            position.y() - rows.top());
 }
 

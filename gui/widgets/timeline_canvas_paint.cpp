@@ -55,7 +55,7 @@ void TimelineCanvas::paintHint(QPainter& painter, const QString& text) const {
 
 void TimelineCanvas::paintRows(QPainter& painter) {
     const QRect rows = rowsRect();
-    const timeline::Frame& shown = frame();
+    const timeline::Frame& shown = frameInTime();
     painter.drawImage(rows.topLeft(),
                       m_raster.paint(shown, m_tree->pinnedHeight(), m_theme, m_pool));
     m_painter->paintLabels(painter, rows, shown, m_tree->pinnedHeight());
@@ -104,7 +104,7 @@ void TimelineCanvas::paintArrows(QPainter& painter) {
     arrows.resize(std::min(arrows.size(), kMostArrows));
     if (m_allArrows) {
         std::vector<LaneId> lanes;
-        for (const timeline::FrameRow& row : frame().rows)
+        for (const timeline::FrameRow& row : m_builder.frame().rows)
             if (row.place.lane.valid() && (lanes.empty() || lanes.back() != row.place.lane))
                 lanes.push_back(row.place.lane);
         const timeline::ArrowsShown all =

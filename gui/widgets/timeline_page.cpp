@@ -146,6 +146,11 @@ void TimelinePage::connectCanvas() {
     connect(m_canvas, &TimelineCanvas::bookmarkActivated, this, &TimelinePage::editNote);
 }
 
+QWidget* TimelinePage::picture() {
+    (void)m_canvas->frame();  // exact before it is painted
+    return m_canvas;
+}
+
 void TimelinePage::accountFor(const base::Interval& time, const std::vector<trace::LaneId>& lanes) {
     m_accounting.stop();
     if (time.empty() || !session().trace()) return;

@@ -28,9 +28,10 @@ class TimelinePage : public SessionView {
     [[nodiscard]] bool shows(const models::Place& place) const override { return !place.empty(); }
     [[nodiscard]] QList<KeyHelp> keys() const override;
     [[nodiscard]] bool settled() const override {
-        return !m_preparing.running() && !m_summarising.running() && !m_accounting.running();
+        return !m_preparing.running() && !m_summarising.running() && !m_accounting.running() &&
+               !m_canvas->refining();
     }
-    [[nodiscard]] QWidget* picture() override { return m_canvas; }
+    [[nodiscard]] QWidget* picture() override;
 
     [[nodiscard]] TimelineCanvas& canvas() { return *m_canvas; }
     [[nodiscard]] const TimelineMinimap& minimap() const { return *m_minimap; }

@@ -51,27 +51,50 @@ QRgb cellColour(timeline::Cell cell, const Palette& palette) {
     return mixed(palette.background, palette.events[cell.colour], share);
 }
 
+// Pixels are written once: background is filled in only where no row lies.
+void TimelineRaster::fillBackground(QRgb colour, std::int32_t top, std::int32_t bottom) {
+    for (std::int32_t y = top; y < bottom; ++y) {
+        QRgb* const line = lineAt(y);
+        std::fill(line, line + m_image.width(), colour);
+    }
+}
+
+QRgb* TimelineRaster::lineAt(std::int32_t y) {
+    return reinterpret_cast<QRgb*>(m_bits + static_cast<std::size_t>(y) * m_stride);
+}
+
+void TimelineRaster::paintRow(const timeline::FrameRow& row, LineExtent extent,
+                              const Palette& palette) {
+    // A line of background between rows.
+    const std::int32_t end = std::min(extent.bottom, row.place.y + row.place.height - 1);
+    const bool drawn = row.place.row >= 0 && extent.top < end;
+    if (drawn) {
+        composeRow(row, palette, lineAt(extent.top));
+        for (std::int32_t y = extent.top + 1; y < end; ++y)
+            std::memcpy(lineAt(y), lineAt(extent.top),
+                        static_cast<std::size_t>(m_image.width()) * sizeof(QRgb));
+    }
+    fillBackground(opaque(palette.background), drawn ? end : extent.top, extent.bottom);
+}
+
 const QImage& TimelineRaster::paint(const timeline::Frame& frame, std::int32_t pinnedHeight,
                                     timeline::Theme theme, timeline::WorkerPool& pool) {
     const Palette& palette = timeline::palette(theme);
     const QSize size(frame.viewport.width, std::max(frame.height, 1));
     if (m_image.size() != size) m_image = QImage(size, QImage::Format_RGB32);
-    m_image.fill(opaque(palette.background));
-    uchar* const bits = m_image.bits();
-    const auto stride = static_cast<std::size_t>(m_image.bytesPerLine());
-    pool.forEach(frame.rows.size(), [&](std::size_t i) {
-        const timeline::FrameRow& row = frame.rows[i];
-        if (row.place.row < 0) return;
-        LineExtent extent = visibleExtent(row.place, pinnedHeight, size.height());
-        // A line of background between rows.
-        extent.bottom = std::min(extent.bottom, row.place.y + row.place.height - 1);
-        if (extent.top >= extent.bottom) return;
-        uchar* const first = bits + static_cast<std::size_t>(extent.top) * stride;
-        composeRow(row, palette, reinterpret_cast<QRgb*>(first));
-        for (std::int32_t y = extent.top + 1; y < extent.bottom; ++y)
-            std::memcpy(bits + static_cast<std::size_t>(y) * stride, first,
-                        static_cast<std::size_t>(size.width()) * sizeof(QRgb));
-    });
+    m_bits = m_image.bits();
+    m_stride = static_cast<std::size_t>(m_image.bytesPerLine());
+    // A row paints from its top to the next one's; what is left lies above the first.
+    std::vector<LineExtent> extents;
+    for (const timeline::FrameRow& row : frame.rows)
+        extents.push_back(visibleExtent(row.place, pinnedHeight, size.height()));
+    for (std::size_t i = 0; i < extents.size(); ++i)
+        extents[i].bottom =
+            std::max(extents[i].top, i + 1 < extents.size() ? extents[i + 1].top : size.height());
+    fillBackground(opaque(palette.background), 0,
+                   extents.empty() ? size.height() : extents.front().top);
+    pool.forEach(frame.rows.size(),
+                 [&](std::size_t i) { paintRow(frame.rows[i], extents[i], palette); });
     return m_image;
 }
 

@@ -12,6 +12,11 @@
 
 namespace pleat::widgets {
 
+// Where a line of the picture is visible: [top, bottom) from the top of the rows.
+struct LineExtent {
+    std::int32_t top = 0, bottom = 0;
+};
+
 class TimelineRaster {
   public:
     // Lines that scroll are cut off at `pinnedHeight`, above which pinned lanes stand.
@@ -19,13 +24,16 @@ class TimelineRaster {
                         timeline::Theme theme, timeline::WorkerPool& pool);
 
   private:
+    [[nodiscard]] QRgb* lineAt(std::int32_t y);
+    void fillBackground(QRgb colour, std::int32_t top, std::int32_t bottom);
+    void paintRow(const timeline::FrameRow& row, LineExtent extent,
+                  const timeline::Palette& palette);
+
     QImage m_image;
+    uchar* m_bits = nullptr;  // of the image, while it is painted
+    std::size_t m_stride = 0;
 };
 
-// Where a line of the picture is visible: [top, bottom) from the top of the rows.
-struct LineExtent {
-    std::int32_t top = 0, bottom = 0;
-};
 [[nodiscard]] LineExtent visibleExtent(const timeline::PlacedRow& place, std::int32_t pinnedHeight,
                                        std::int32_t height);
 

@@ -172,6 +172,54 @@ TEST(Frame, IsTheSameWhateverWasDrawnBefore) {
     }
 }
 
+// Columns that are not boxes of rows without overlaps: cells of one tile are true of 16 columns.
+void expectTrueOfSixteenColumns(const Picture& picture, const Frame& frame) {
+    for (const FrameRow& row : frame.rows) {
+        const RowIndex* events = rowAt(picture.index, row.place);
+        if (events == nullptr || !row.boxes.empty()) continue;
+        for (std::int32_t c = 0; c < frame.viewport.width; ++c) {
+            const std::int32_t first = c / 16 * 16,
+                               last = std::min(first + 16, frame.viewport.width);
+            const Summary summary =
+                events->summarise({timeAt(frame.viewport, first), timeAt(frame.viewport, last)});
+            const Cell cell = row.cells[static_cast<std::size_t>(c)];
+            ASSERT_EQ(cell.occupancy > 0, summary.count > 0);
+            if (summary.count > 0) {
+                ASSERT_EQ(cell.colour, picture.colours[summary.longest]);
+            }
+        }
+    }
+}
+
+TEST(Frame, IsCoarseWhereThereIsNoTimeAndBecomesExact) {
+    std::mt19937 random(11);
+    MadeTrace made;
+    for (int i = 0; i < 6; ++i)
+        made.addLane(made.addRank(i), randomEvents(Shape::Successive, 4'000, random));
+    Picture picture(made.build()), other(picture.index.sharedTrace());
+    const Viewport viewport = fitted(picture.index.span(), 600);
+    FrameOptions options{1000, 0, 10};
+    const std::string exact = frameText(other.build(viewport, options), picture.index.trace());
+    EXPECT_TRUE(other.builder.exact());
+
+    options.deadline = Deadline::min();  // long past
+    const Frame& frame = picture.build(viewport, options);
+    EXPECT_FALSE(picture.builder.exact());
+    EXPECT_NE(frameText(frame, picture.index.trace()), exact);
+    // The first tile is made in any case: it is left out of the look at coarse ones.
+    Frame rest = frame;
+    rest.rows.erase(rest.rows.begin(), rest.rows.begin() + 3);
+    expectTrueOfSixteenColumns(picture, rest);
+    // Every call gets on, however late it is.
+    int calls = 0;
+    while (!picture.builder.exact() && calls < 100) {
+        picture.builder.refine(Deadline::min());
+        ++calls;
+    }
+    EXPECT_EQ(calls, 6 * 3 - 1);  // tiles of 256 columns, one of them made at first
+    EXPECT_EQ(frameText(frame, picture.index.trace()), exact);
+}
+
 TEST(Frame, StandsTracesWithLittleOrOddInThem) {
     MadeTrace lanes;
     for (int i = 0; i < 10'000; ++i) lanes.addLane(lanes.addRank(i), {});
