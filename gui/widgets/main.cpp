@@ -1,6 +1,8 @@
 // pleat-gui: the viewer. Parses, opens the window or writes a picture of it, and leaves.
 #include <QApplication>
+#include <QFont>
 #include <QIcon>
+#include <QStyle>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +25,14 @@ int fail(const pleat::base::Error& error) {
 bool hasScreen() {
     return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr ||
            std::getenv("QT_QPA_PLATFORM") != nullptr;
+}
+
+// A picture is that of the trace, not of the desktop it was made on.
+void lookTheSameEverywhere() {
+    constexpr int kPointSize = 9;
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    QApplication::setPalette(QApplication::style()->standardPalette());
+    QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), kPointSize));
 }
 
 }  // namespace
@@ -49,6 +59,7 @@ int main(int argumentCount, char** arguments) {
                                              : QStringLiteral("pleat-gui"));
     QApplication::setDesktopFileName(QStringLiteral("pleat-gui"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("pleat-gui")));
+    if (picture) lookTheSameEverywhere();
     const auto line = pleat::widgets::parseCommandLine(QApplication::arguments());
     if (!line) return fail(line.error());
     if (line->takeScreenshot) {

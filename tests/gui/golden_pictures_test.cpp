@@ -1,0 +1,91 @@
+// Pictures of a made run, compared with those kept in tests/golden/gui to the last pixel. What text
+// looks like is Qt's and the font's: elsewhere they are not compared. PLEAT_UPDATE_GOLDEN=1 writes
+// them anew; look at each before keeping it.
+#include <gtest/gtest.h>
+
+#include <QFontDatabase>
+#include <QImage>
+#include <cstdlib>
+#include <filesystem>
+
+#include "gui/gui_support.h"
+#include "support/run_program.h"
+
+namespace pleat {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Picture {
+    const char* name;
+    std::vector<std::string> arguments;
+};
+
+std::ostream& operator<<(std::ostream& out, const Picture& picture) { return out << picture.name; }
+
+class GoldenPicture : public ::testing::TestWithParam<Picture> {};
+
+// Where two pictures of one size differ, in words.
+std::string difference(const QImage& is, const QImage& should) {
+    QRect where;
+    std::size_t pixels = 0;
+    for (int y = 0; y < is.height(); ++y) {
+        for (int x = 0; x < is.width(); ++x) {
+            if (is.pixel(x, y) == should.pixel(x, y)) continue;
+            where |= QRect(x, y, 1, 1);
+            ++pixels;
+        }
+    }
+    return std::to_string(pixels) + " pixels differ, all within x " + std::to_string(where.left()) +
+           ".." + std::to_string(where.right()) + ", y " + std::to_string(where.top()) + ".." +
+           std::to_string(where.bottom());
+}
+
+TEST_P(GoldenPicture, IsAsKept) {
+    constexpr const char* kQt = "6.4.2";
+    if (std::string(qVersion()) != kQt)
+        GTEST_SKIP() << "the pictures were made with Qt " << kQt << ", this is " << qVersion();
+    if (!QFontDatabase::families().contains(QStringLiteral("DejaVu Sans")))
+        GTEST_SKIP() << "the pictures were made with the font DejaVu Sans, which is not installed";
+    const test::TemporaryFolder folder;
+    const std::string made = folder.file("made.png").string();
+    std::vector<std::string> command = {std::string(PLEAT_BIN_DIR) + "/pleat-gui",
+                                        "--screenshot",
+                                        made,
+                                        "--size",
+                                        "1000x640",
+                                        "--trace",
+                                        testing::writeFolded(folder).string()};
+    const std::vector<std::string>& more = GetParam().arguments;
+    command.insert(command.end(), more.begin(), more.end());
+    const auto done = test::runProgram(command, {{"QT_QPA_PLATFORM", "offscreen"}});
+    ASSERT_EQ(done.status, 0) << done.errors;
+
+    const std::string name = std::string(GetParam().name) + ".png";
+    const fs::path kept = fs::path(PLEAT_SOURCE_DIR) / "tests/golden/gui" / name;
+    if (std::getenv("PLEAT_UPDATE_GOLDEN") != nullptr) {
+        fs::create_directories(kept.parent_path());
+        fs::copy_file(made, kept, fs::copy_options::overwrite_existing);
+    }
+    const QImage is(QString::fromStdString(made)), should(QString::fromStdString(kept.string()));
+    ASSERT_FALSE(should.isNull()) << kept << " is missing";
+    ASSERT_EQ(is.size(), should.size());
+    if (is == should) return;
+    const fs::path other = fs::path(PLEAT_BIN_DIR) / ("picture_" + name);
+    fs::copy_file(made, other, fs::copy_options::overwrite_existing);
+    ADD_FAILURE() << name << ": " << difference(is, should) << "; what came is in " << other;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Views, GoldenPicture,
+    ::testing::Values(
+        Picture{"pipeline", {"--view", "pipeline"}},
+        Picture{"pipeline_near", {"--view", "pipeline", "--range", "29000000:35000000"}},
+        Picture{"timeline", {"--view", "timeline"}},
+        Picture{"timeline_near", {"--view", "timeline", "--range", "29000000:35000000"}},
+        Picture{"answer", {"--view", "answer"}}, Picture{"compare", {"--view", "compare"}},
+        Picture{"sql", {"--view", "sql"}}, Picture{"diagnostics", {"--view", "diagnostics"}}),
+    [](const auto& about) { return std::string(about.param.name); });
+
+}  // namespace
+}  // namespace pleat
