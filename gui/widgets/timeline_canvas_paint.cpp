@@ -56,8 +56,7 @@ void TimelineCanvas::paintHint(QPainter& painter, const QString& text) const {
 void TimelineCanvas::paintRows(QPainter& painter) {
     const QRect rows = rowsRect();
     const timeline::Frame& shown = frameInTime();
-    painter.drawImage(rows.topLeft(),
-                      m_raster.paint(shown, m_tree->pinnedHeight(), m_theme, m_pool));
+    m_raster.paint(painter, rows.topLeft(), shown, m_tree->pinnedHeight(), m_theme, m_pool);
     m_painter->paintLabels(painter, rows, shown, m_tree->pinnedHeight());
 }
 

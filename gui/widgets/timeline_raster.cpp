@@ -51,51 +51,41 @@ QRgb cellColour(timeline::Cell cell, const Palette& palette) {
     return mixed(palette.background, palette.events[cell.colour], share);
 }
 
-// Pixels are written once: background is filled in only where no row lies.
-void TimelineRaster::fillBackground(QRgb colour, std::int32_t top, std::int32_t bottom) {
-    for (std::int32_t y = top; y < bottom; ++y) {
-        QRgb* const line = lineAt(y);
-        std::fill(line, line + m_image.width(), colour);
-    }
+void TimelineRaster::paintRow(QPainter& painter, QPoint topLeft, const QRgb* line,
+                              std::int32_t height) {
+    if (m_strip.width() != static_cast<int>(m_width) || m_strip.height() < height)
+        m_strip = QImage(static_cast<int>(m_width), height, QImage::Format_RGB32);
+    for (std::int32_t y = 0; y < height; ++y)
+        std::memcpy(m_strip.scanLine(y), line, m_width * sizeof(QRgb));
+    painter.drawImage(topLeft, m_strip, QRect(0, 0, m_strip.width(), height));
 }
 
-QRgb* TimelineRaster::lineAt(std::int32_t y) {
-    return reinterpret_cast<QRgb*>(m_bits + static_cast<std::size_t>(y) * m_stride);
-}
-
-void TimelineRaster::paintRow(const timeline::FrameRow& row, LineExtent extent,
-                              const Palette& palette) {
-    // A line of background between rows.
-    const std::int32_t end = std::min(extent.bottom, row.place.y + row.place.height - 1);
-    const bool drawn = row.place.row >= 0 && extent.top < end;
-    if (drawn) {
-        composeRow(row, palette, lineAt(extent.top));
-        for (std::int32_t y = extent.top + 1; y < end; ++y)
-            std::memcpy(lineAt(y), lineAt(extent.top),
-                        static_cast<std::size_t>(m_image.width()) * sizeof(QRgb));
-    }
-    fillBackground(opaque(palette.background), drawn ? end : extent.top, extent.bottom);
-}
-
-const QImage& TimelineRaster::paint(const timeline::Frame& frame, std::int32_t pinnedHeight,
-                                    timeline::Theme theme, timeline::WorkerPool& pool) {
+void TimelineRaster::paint(QPainter& painter, QPoint topLeft, const timeline::Frame& frame,
+                           std::int32_t pinnedHeight, timeline::Theme theme,
+                           timeline::WorkerPool& pool) {
     const Palette& palette = timeline::palette(theme);
-    const QSize size(frame.viewport.width, std::max(frame.height, 1));
-    if (m_image.size() != size) m_image = QImage(size, QImage::Format_RGB32);
-    m_bits = m_image.bits();
-    m_stride = static_cast<std::size_t>(m_image.bytesPerLine());
-    // A row paints from its top to the next one's; what is left lies above the first.
-    std::vector<LineExtent> extents;
-    for (const timeline::FrameRow& row : frame.rows)
-        extents.push_back(visibleExtent(row.place, pinnedHeight, size.height()));
-    for (std::size_t i = 0; i < extents.size(); ++i)
-        extents[i].bottom =
-            std::max(extents[i].top, i + 1 < extents.size() ? extents[i + 1].top : size.height());
-    fillBackground(opaque(palette.background), 0,
-                   extents.empty() ? size.height() : extents.front().top);
-    pool.forEach(frame.rows.size(),
-                 [&](std::size_t i) { paintRow(frame.rows[i], extents[i], palette); });
-    return m_image;
+    m_width = static_cast<std::size_t>(frame.viewport.width);
+    m_lines.resize(frame.rows.size() * m_width);
+    pool.forEach(frame.rows.size(), [&](std::size_t i) {
+        if (frame.rows[i].place.row >= 0) composeRow(frame.rows[i], palette, lineOf(i));
+    });
+    std::int32_t painted = 0;  // from the top
+    const auto fillTo = [&](std::int32_t y) {
+        painter.fillRect(topLeft.x(), topLeft.y() + painted, frame.viewport.width, y - painted,
+                         QColor(opaque(palette.background)));
+        painted = std::max(painted, y);
+    };
+    for (std::size_t i = 0; i < frame.rows.size(); ++i) {
+        const timeline::PlacedRow& place = frame.rows[i].place;
+        LineExtent extent = visibleExtent(place, pinnedHeight, frame.height);
+        // A line of background between rows.
+        extent.bottom = std::min(extent.bottom, place.y + place.height - 1);
+        if (place.row < 0 || extent.top >= extent.bottom) continue;
+        fillTo(extent.top);
+        paintRow(painter, topLeft + QPoint(0, extent.top), lineOf(i), extent.bottom - extent.top);
+        painted = extent.bottom;
+    }
+    fillTo(frame.height);
 }
 
 }  // namespace pleat::widgets
