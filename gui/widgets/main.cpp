@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/say.h"
 #include "widgets/command_line.h"
+#include "widgets/language.h"
 #include "widgets/main_window.h"
 #include "widgets/screenshot.h"
 
@@ -60,6 +61,7 @@ int main(int argumentCount, char** arguments) {
     QApplication::setDesktopFileName(QStringLiteral("pleat-gui"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("pleat-gui")));
     if (picture) lookTheSameEverywhere();
+    pleat::widgets::installLanguage(picture ? QLocale::c() : QLocale());
     const auto line = pleat::widgets::parseCommandLine(QApplication::arguments());
     if (!line) return fail(line.error());
     if (line->takeScreenshot) {

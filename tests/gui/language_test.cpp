@@ -1,0 +1,129 @@
+// The window speaks the language of its translations: everything that is not data goes through one.
+#include "widgets/language.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QFile>
+#include <QHeaderView>
+#include <QLabel>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTranslator>
+#include <QTreeView>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "gui/gui_support.h"
+#include "widgets/main_window.h"
+
+namespace pleat::widgets {
+namespace {
+
+// Every text in marks.
+class Marking : public QTranslator {
+  public:
+    [[nodiscard]] QString translate(const char*, const char* text, const char*,
+                                    int) const override {
+        return QStringLiteral("«%1»").arg(QString::fromUtf8(text));
+    }
+    [[nodiscard]] bool isEmpty() const override { return false; }
+};
+
+bool hasWords(const QString& text) {
+    return std::any_of(text.begin(), text.end(), [](QChar c) { return c.isLetter(); });
+}
+
+// What a person reads in a window, but for rows of tables, which are data.
+std::set<QString> textsOf(const QWidget& window) {
+    std::set<QString> texts;
+    for (const auto* action : window.findChildren<QAction*>()) texts.insert(action->text());
+    for (const auto* label : window.findChildren<QLabel*>()) {
+        if (label->accessibleName() != QStringLiteral("«What the colours mean»"))
+            texts.insert(label->text());
+    }
+    for (const auto* button : window.findChildren<QAbstractButton*>()) texts.insert(button->text());
+    for (const auto* dock : window.findChildren<QDockWidget*>()) texts.insert(dock->windowTitle());
+    for (const auto* box : window.findChildren<QComboBox*>())
+        for (int i = 0; i < box->count(); ++i) texts.insert(box->itemText(i));
+    for (const auto* tabs : window.findChildren<QTabWidget*>())
+        for (int i = 0; i < tabs->count(); ++i) texts.insert(tabs->tabText(i));
+    for (const auto* header : window.findChildren<QHeaderView*>())
+        for (int i = 0; header->orientation() == Qt::Horizontal && i < header->count(); ++i)
+            texts.insert(header->model()->headerData(i, Qt::Horizontal).toString());
+    for (const auto* widget : window.findChildren<QWidget*>()) {
+        texts.insert(widget->accessibleName());
+        texts.insert(widget->toolTip());
+    }
+    return texts;
+}
+
+TEST(Language, EveryWordOfTheWindowCanBeTranslated) {
+    Marking marking;
+    QCoreApplication::installTranslator(&marking);
+    {
+        const test::TemporaryFolder folder;
+        MainWindow window;
+        window.resize(1000, 700);
+        window.show();
+        window.open({QString::fromStdString(testing::writeFolded(folder).string())});
+        ASSERT_TRUE(testing::waitUntil([&] {
+            return window.session().analysed() && window.iteration().results() != nullptr;
+        }));
+        std::set<QString> texts;
+        for (const QString& page : window.pageIds()) {
+            window.showPage(page);
+            ASSERT_TRUE(testing::waitUntil([&] { return window.page(page)->settled(); }));
+            texts.merge(textsOf(window));
+        }
+        std::size_t words = 0;
+        for (const QString& text : texts) {
+            if (!hasWords(text) || text.endsWith(QStringLiteral(".pleat"))) continue;
+            ++words;
+            EXPECT_TRUE(text.contains(u'«')) << text.toStdString();
+        }
+        EXPECT_GT(words, 60U);
+    }
+    QCoreApplication::removeTranslator(&marking);
+}
+
+TEST(Language, CountsInEnglishAsEnglishDoes) {
+    if (!QFile::exists(QStringLiteral(":/translations/pleat_en.qm")))
+        GTEST_SKIP() << "built without Qt's translation tools";
+    installLanguage(QLocale(QLocale::Zulu));  // of which there is none
+    const auto rows = [](int count) {
+        return QCoreApplication::translate("pleat::widgets::SqlPage", "%n row(s)", nullptr, count);
+    };
+    EXPECT_EQ(rows(1), "1 row");
+    EXPECT_EQ(rows(2), "2 rows");
+    for (QTranslator* translator : qApp->findChildren<QTranslator*>()) delete translator;
+}
+
+// scripts/translations.sh collects them.
+TEST(Language, EnglishHasEveryTextThatDependsOnANumber) {
+    namespace fs = std::filesystem;
+    const fs::path gui = fs::path(PLEAT_SOURCE_DIR) / "gui";
+    const std::string kept = test::readBytes(gui / "translations/pleat_en.ts");
+    const std::regex adjacent("\"\\s*\"");
+    const std::regex counted("\"([^\"]*%n[^\"]*)\"");
+    std::size_t found = 0;
+    for (const auto& file : fs::recursive_directory_iterator(gui)) {
+        if (file.path().extension() != ".cpp") continue;
+        const std::string source =
+            std::regex_replace(test::readBytes(file.path()), adjacent, std::string());
+        for (std::sregex_iterator at(source.begin(), source.end(), counted), end; at != end; ++at) {
+            ++found;
+            EXPECT_NE(kept.find("<source>" + (*at)[1].str() + "</source>"), std::string::npos)
+                << file.path() << ": " << (*at)[1];
+        }
+    }
+    EXPECT_GT(found, 2U);
+    EXPECT_EQ(kept.find("unfinished"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pleat::widgets
