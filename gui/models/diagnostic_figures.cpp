@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "models/cited_places.h"
 #include "models/text.h"
 
 namespace pleat::models {
@@ -26,21 +27,24 @@ QString nameOf(base::Severity severity) {
 
 }  // namespace
 
-Figures diagnosticFigures(const base::Diagnostics& diagnostics) {
+Figures diagnosticFigures(const base::Diagnostics& diagnostics, const trace::Trace* trace) {
     std::vector<base::Diagnostic> entries(diagnostics.entries().begin(),
                                           diagnostics.entries().end());
     std::stable_sort(entries.begin(), entries.end(),
                      [](const base::Diagnostic& a, const base::Diagnostic& b) {
                          return a.severity > b.severity;
                      });
+    const std::vector<Place> places =
+        trace != nullptr ? citedPlaces(*trace, entries) : std::vector<Place>(entries.size());
     Figures figures;
     figures.columns = {Text::tr("Severity"), Text::tr("What"), Text::tr("Count"),
                        Text::tr("Example")};
-    for (const base::Diagnostic& entry : entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const base::Diagnostic& entry = entries[i];
         figures.rows.push_back({{nameOf(entry.severity), {}, {}},
                                 {shownText(entry.code), {}, {}},
                                 {QString::number(entry.count), qlonglong{entry.count}, {}},
-                                {shownText(entry.example, 4'000), {}, {}}});
+                                {shownText(entry.example, 4'000), {}, places[i]}});
     }
     return figures;
 }

@@ -13,6 +13,7 @@ DiagnosticsPage::DiagnosticsPage(models::TraceSession& session, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_summary);
     layout->addWidget(m_table, 1);
+    connect(m_table, &FigureView::placeChosen, this, &SessionView::placeChosen);
     connect(&session, &models::TraceSession::traceChanged, this, &DiagnosticsPage::update);
     connect(&session, &models::TraceSession::resultsChanged, this, &DiagnosticsPage::update);
     update();
@@ -25,10 +26,11 @@ void DiagnosticsPage::update() {
     } else if (session().trace()) {
         all = session().trace()->diagnostics();
     }
-    m_table->setFigures(models::diagnosticFigures(all));
+    m_table->setFigures(models::diagnosticFigures(all, session().trace().get()));
     m_summary->setText(
         all.empty() ? tr("Nothing was repaired, dropped or guessed.")
-                    : tr("What was repaired, dropped or guessed, by kind, with one example each."));
+                    : tr("What was repaired, dropped or guessed, by kind, with one example each. A "
+                         "click leads to the example."));
 }
 
 }  // namespace pleat::widgets

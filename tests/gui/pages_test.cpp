@@ -7,6 +7,7 @@
 
 #include "gui/gui_support.h"
 #include "trace/trace_builder.h"
+#include "unit/timeline/made_trace.h"
 #include "widgets/answer_page.h"
 #include "widgets/command_palette.h"
 #include "widgets/compare_page.h"
@@ -14,6 +15,7 @@
 #include "widgets/picture_file.h"
 #include "widgets/pipeline_page.h"
 #include "widgets/sql_page.h"
+#include "widgets/timeline_page.h"
 
 namespace pleat::widgets {
 namespace {
@@ -228,6 +230,31 @@ TEST_F(Pages, HaveNamesForThoseWhoHearThem) {
         for (const FigureView* table : m_window.page(id)->findChildren<FigureView*>())
             EXPECT_FALSE(table->accessibleName().isEmpty()) << id.toStdString();
     }
+}
+
+TEST(DiagnosticsPage, LeadsFromADiagnosticToItsExample) {
+    timeline::MadeTrace made;
+    made.addLane(made.addRank(0), {{0, 100, "first"}, {700, 600, "backwards"}, {900, 950, "last"}});
+    const test::TemporaryFolder folder;
+    const auto file = folder.file("odd.pleat");
+    ASSERT_TRUE(store::writeTrace(*made.build(), file));
+    MainWindow window;
+    window.show();
+    window.open({QString::fromStdString(file.string())});
+    ASSERT_TRUE(waitUntil([&] { return window.session().analysed(); }));
+    window.showPage(QStringLiteral("diagnostics"));
+    auto* table = window.page(QStringLiteral("diagnostics"))->findChild<FigureView*>();
+    const auto& rows = table->figures().figures().rows;
+    const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& one) {
+        return one[1].text == QStringLiteral("negative_duration");
+    });
+    ASSERT_NE(row, rows.end());
+    table->setCurrentIndex(table->model()->index(static_cast<int>(row - rows.begin()), 0));
+    QTest::keyClick(table, Qt::Key_Return);
+    EXPECT_EQ(window.currentPage(), "timeline");
+    auto& canvas = dynamic_cast<TimelinePage*>(window.page(QStringLiteral("timeline")))->canvas();
+    ASSERT_TRUE(waitUntil([&] { return canvas.selected().valid(); }));
+    EXPECT_EQ(canvas.data()->trace().name(canvas.selected()), "backwards");
 }
 
 }  // namespace
