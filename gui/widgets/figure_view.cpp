@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
+#include <QResizeEvent>
+#include <QScrollBar>
 #include <QKeyEvent>
 #include <QSortFilterProxyModel>
 #include <algorithm>
@@ -52,8 +54,16 @@ void FigureView::setFigures(models::Figures figures) {
 void FigureView::setHeightForRows(int mostRows) {
     m_mostRows = mostRows;
     const int rows = std::clamp(m_model->rowCount(), 1, mostRows);
+    const bool scrolls = horizontalHeader()->length() > width() - 2 * frameWidth();
     setFixedHeight(horizontalHeader()->sizeHint().height() +
-                   rows * verticalHeader()->defaultSectionSize() + 2 * frameWidth());
+                   rows * verticalHeader()->defaultSectionSize() + 2 * frameWidth() +
+                   (scrolls ? horizontalScrollBar()->sizeHint().height() : 0));
+}
+
+void FigureView::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    if (m_mostRows > 0 && event->size().width() != event->oldSize().width())
+        setHeightForRows(m_mostRows);
 }
 
 models::Place FigureView::placeAt(const QModelIndex& index) const {

@@ -31,6 +31,7 @@ class FigureView : public QTableView {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void choose(const QModelIndex& index);

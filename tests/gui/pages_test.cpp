@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QMouseEvent>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -222,6 +223,18 @@ TEST_F(Pages, ArePicturesInEveryFormat) {
     }
     EXPECT_FALSE(writePicture(m_window, QStringLiteral("/nowhere/x.png")).isEmpty());
     EXPECT_TRUE(writePicture(m_window, QStringLiteral("x.bmp")).contains(".png, .svg or .pdf"));
+}
+
+TEST_F(Pages, ShowAShortTableWithoutScrollingItsRows) {
+    auto& answer = page<AnswerPage>("answer");
+    QCoreApplication::processEvents();
+    std::size_t wide = 0;
+    for (const FigureView* table : answer.findChildren<FigureView*>()) {
+        if (!table->isVisible() || table->model()->rowCount() > 4) continue;
+        EXPECT_FALSE(table->verticalScrollBar()->isVisible()) << table->objectName().toStdString();
+        wide += table->horizontalScrollBar()->isVisible() ? 1 : 0;
+    }
+    EXPECT_GT(wide, 0U);  // those have less room for rows
 }
 
 TEST_F(Pages, HaveNamesForThoseWhoHearThem) {
