@@ -70,9 +70,12 @@ base::Result<void> checkHeader(const std::filesystem::path& file) {
             fmt::format("has trace version {}, this Pleat reads version {}; use a newer Pleat",
                         version, kSchemaVersion));
     }
-    if (version != kSchemaVersion)
+    if (version != kSchemaVersion) {
         return unusable(
-            file, fmt::format("has trace version {}, which never was; it is damaged", version));
+            file, fmt::format("has trace version {}, which no Pleat ever wrote, and this one reads "
+                              "version {}; record or import it again",
+                              version, kSchemaVersion));
+    }
     return {};
 }
 
