@@ -31,10 +31,10 @@ struct KindColour {
 constexpr KindColour kForward{colourOf(0, 0), "forward"}, kBackward{colourOf(1, 0), "backward"},
     kInputBackward{colourOf(1, 1), "input backward"},
     kWeightBackward{colourOf(1, 2), "weight backward"},
-    kOverlapped{colourOf(0, 2), "forward and backward as one"},
+    kOverlapped{colourOf(2, 1), "forward and backward as one"},
     kMessage{colourOf(2, 0), "send, receive"}, kCollective{colourOf(3, 0), "collective"},
-    kOptimizer{colourOf(4, 0), "optimizer"}, kData{colourOf(6, 0), "data loading"},
-    kKernel{colourOf(5, 0), "kernel"}, kCopy{colourOf(5, 2), "copy, set"},
+    kOptimizer{colourOf(3, 2), "optimizer"}, kData{colourOf(6, 0), "data loading"},
+    kKernel{colourOf(5, 0), "kernel"}, kCopy{colourOf(0, 2), "copy, set"},
     kCall{colourOf(4, 2), "call of the device's runtime"}, kOther{0, "other"};
 constexpr std::array kKinds = {kForward, kBackward,   kInputBackward, kWeightBackward, kOverlapped,
                                kMessage, kCollective, kOptimizer,     kData,           kKernel,
@@ -201,9 +201,8 @@ void fillFromAnnotations(const trace::Trace& trace, ColourMode mode,
 std::vector<LegendEntry> kindLegend(const std::vector<std::uint8_t>& colours) {
     std::array<bool, kColours> used{};
     for (const std::uint8_t colour : colours) used[colour] = true;
-    std::vector<LegendEntry> legend;
-    for (const KindColour& kind : kKinds)
-        if (used[kind.colour]) legend.push_back({kind.colour, std::string(kind.text)});
+    std::vector<LegendEntry> legend = allKinds();
+    std::erase_if(legend, [&](const LegendEntry& kind) { return !used[kind.colour]; });
     return legend;
 }
 
@@ -232,6 +231,12 @@ std::vector<LegendEntry> dimensionLegend(const trace::Annotations& annotations) 
 }
 
 }  // namespace
+
+std::vector<LegendEntry> allKinds() {
+    std::vector<LegendEntry> kinds;
+    for (const KindColour& kind : kKinds) kinds.push_back({kind.colour, std::string(kind.text)});
+    return kinds;
+}
 
 std::string_view toString(ColourMode mode) {
     switch (mode) {

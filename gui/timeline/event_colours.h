@@ -25,6 +25,9 @@ struct LegendEntry {
     friend bool operator==(const LegendEntry&, const LegendEntry&) = default;
 };
 
+// All that the legend of ColourMode::Kind can hold.
+[[nodiscard]] std::vector<LegendEntry> allKinds();
+
 class EventColours {
   public:
     EventColours(const trace::Trace& trace, ColourMode mode, WorkerPool& pool);

@@ -17,17 +17,9 @@ constexpr std::array<Rgb, kHues> kOkabeIto = {{
     {240, 228, 66},   // yellow
 }};
 
-// `share` of the way from a colour to another.
-constexpr Rgb mixed(Rgb from, Rgb to, double share) {
-    const auto part = [&](std::uint8_t a, std::uint8_t b) {
-        return static_cast<std::uint8_t>(a * (1 - share) + b * share + 0.5);
-    };
-    return {part(from.red, to.red), part(from.green, to.green), part(from.blue, to.blue)};
-}
-
 constexpr Palette makePalette(Rgb neutral, Rgb background, Rgb header, Rgb text, Rgb grid,
-                              Rgb highlight) {
-    Palette made{{}, background, header, text, grid, highlight};
+                              Rgb highlight, Rgb critical) {
+    Palette made{{}, background, header, text, grid, highlight, critical};
     made.events[0] = neutral;
     for (std::size_t hue = 0; hue < kHues; ++hue) {
         made.events[1 + hue] = kOkabeIto[hue];
@@ -38,9 +30,9 @@ constexpr Palette makePalette(Rgb neutral, Rgb background, Rgb header, Rgb text,
 }
 
 constexpr Palette kLight = makePalette({150, 150, 150}, {255, 255, 255}, {238, 240, 243},
-                                       {20, 20, 20}, {222, 224, 228}, {0, 0, 0});
-constexpr Palette kDark = makePalette({125, 125, 125}, {24, 26, 30}, {38, 41, 47}, {232, 232, 232},
-                                      {56, 60, 68}, {255, 255, 255});
+                                       {20, 20, 20}, {222, 224, 228}, {0, 0, 0}, {200, 0, 0});
+constexpr Palette kDark = makePalette({150, 150, 150}, {24, 26, 30}, {38, 41, 47}, {232, 232, 232},
+                                      {56, 60, 68}, {255, 255, 255}, {255, 80, 80});
 
 }  // namespace
 

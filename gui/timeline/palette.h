@@ -23,9 +23,17 @@ inline constexpr std::size_t kHues = 7, kShades = 3, kColours = 1 + kHues * kSha
 struct Palette {
     std::array<Rgb, kColours> events;
     Rgb background, header, text, grid, highlight;
+    Rgb critical;  // the critical path's
 };
 
 [[nodiscard]] const Palette& palette(Theme theme);
+// `share` (0 … 1) of the way from a colour to another.
+[[nodiscard]] constexpr Rgb mixed(Rgb from, Rgb to, double share) {
+    const auto part = [&](std::uint8_t a, std::uint8_t b) {
+        return static_cast<std::uint8_t>(a * (1 - share) + b * share + 0.5);
+    };
+    return {part(from.red, to.red), part(from.green, to.green), part(from.blue, to.blue)};
+}
 // How light a colour looks, 0 … 1 (relative luminance, WCAG 2.1).
 [[nodiscard]] double luminance(Rgb colour);
 // The contrast ratio of two colours, 1 … 21 (WCAG 2.1).

@@ -16,6 +16,8 @@ namespace pleat::widgets {
 [[nodiscard]] QBrush partBrush(std::size_t part);
 // By microbatch; backward darker, weight gradients lighter than forward.
 [[nodiscard]] QColor taskColour(const timeline::PipelineTask& task);
+// With `share` of 255 parts of the background.
+[[nodiscard]] QColor paler(const QColor& colour, const QColor& background, int share);
 // Black or white.
 [[nodiscard]] QColor textOn(const QColor& colour);
 
