@@ -27,6 +27,7 @@ struct Cell {
     std::uint8_t occupancy = 0;  // of the column's time, 255 only if it was busy throughout and 0
                                  // only if no event lies in it
     std::uint8_t colour = 0;     // of the longest event in it
+    bool instant = false;        // all that lies in it has no length: it is seen, not measured
     friend bool operator==(const Cell&, const Cell&) = default;
 };
 

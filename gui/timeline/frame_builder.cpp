@@ -173,7 +173,7 @@ void FrameBuilder::addCells(FrameRow& out, const RowIndex& row, std::int32_t x0,
         Cell cell;
         if (summaries[i].count > 0)
             cell = {occupancyOf(summaries[i], columns.bounds[i + 1] - columns.bounds[i]),
-                    colours[summaries[i].longest]};
+                    colours[summaries[i].longest], summaries[i].busy.ns == 0};
         std::fill(out.cells.begin() + x, out.cells.begin() + end, cell);
         x = end;
     }

@@ -47,7 +47,7 @@ LineExtent visibleExtent(const timeline::PlacedRow& place, std::int32_t pinnedHe
 QRgb cellColour(timeline::Cell cell, const Palette& palette) {
     constexpr int kLeast = 70;  // of 255
     if (cell.occupancy == 0) return opaque(palette.background);
-    const int share = kLeast + cell.occupancy * (255 - kLeast) / 255;
+    const int share = cell.instant ? 255 : kLeast + cell.occupancy * (255 - kLeast) / 255;
     return mixed(palette.background, palette.events[cell.colour], share);
 }
 
