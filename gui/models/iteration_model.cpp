@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/path_marks_maker.h"
 #include "models/pipeline_scene_maker.h"
 #include "models/text.h"
 
@@ -11,16 +12,27 @@ namespace {
 struct Answer {
     std::shared_ptr<const IterationResults> results;
     QString problem;
+    std::vector<std::int32_t> numbers;
 };
+
+std::vector<std::int32_t> iterationNumbers(const trace::Trace& trace) {
+    std::vector<std::int32_t> numbers;
+    for (const graph::IterationWindow& window : graph::iterationWindows(trace))
+        numbers.push_back(window.iteration);
+    return numbers;
+}
 
 Answer analysed(const std::shared_ptr<const trace::Trace>& trace,
                 std::optional<std::int32_t> iteration) {
     auto analysis = analysis::analyseIteration(*trace, iteration);
-    if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000)};
+    std::vector<std::int32_t> numbers = iterationNumbers(*trace);
+    if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000), std::move(numbers)};
     timeline::PipelineScene scene = makePipelineScene(*trace, *analysis);
+    timeline::PathMarks marks = makePathMarks(*trace, *analysis);
     return {std::make_shared<const IterationResults>(
-                IterationResults{trace, std::move(*analysis), std::move(scene)}),
-            {}};
+                IterationResults{trace, std::move(*analysis), std::move(scene), std::move(marks)}),
+            {},
+            std::move(numbers)};
 }
 
 }  // namespace
@@ -29,7 +41,10 @@ IterationModel::IterationModel(TraceSession& session, QObject* parent)
     : QObject(parent), m_session(session) {
     connect(&session, &TraceSession::traceChanged, this, [this] {
         // The same recording, read again, keeps the iteration one looks at.
-        if (!m_session.trace()) m_chosen.reset();
+        if (!m_session.trace()) {
+            m_chosen.reset();
+            m_numbers.clear();
+        }
         analyse();
     });
 }
@@ -51,6 +66,7 @@ void IterationModel::analyse() {
                            [this](Answer answer) {
                                m_results = std::move(answer.results);
                                m_problem = answer.problem;
+                               m_numbers = std::move(answer.numbers);
                                emit changed();
                            });
     }

@@ -8,19 +8,22 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "analysis/iteration_analysis.h"
 #include "models/background.h"
 #include "models/trace_session.h"
+#include "timeline/path_marks.h"
 #include "timeline/pipeline_scene.h"
 
 namespace pleat::models {
 
-// An iteration analysed, and as a picture's content. `trace` is the one both speak of.
+// An iteration analysed, and as the content of pictures. `trace` is the one all speak of.
 struct IterationResults {
     std::shared_ptr<const trace::Trace> trace;
     analysis::IterationAnalysis analysis;
     timeline::PipelineScene scene;
+    timeline::PathMarks marks = {};
 };
 
 class IterationModel : public QObject {
@@ -35,6 +38,9 @@ class IterationModel : public QObject {
     [[nodiscard]] std::shared_ptr<const IterationResults> results() const { return m_results; }
     [[nodiscard]] const QString& problem() const { return m_problem; }
     [[nodiscard]] bool working() const { return m_background.running(); }
+    // What can be chosen, ascending: the iterations of the trace by their own numbers. Empty until
+    // the first is analysed.
+    [[nodiscard]] const std::vector<std::int32_t>& numbers() const { return m_numbers; }
 
   signals:
     void changed();
@@ -46,6 +52,7 @@ class IterationModel : public QObject {
     std::optional<std::int32_t> m_chosen;
     std::shared_ptr<const IterationResults> m_results;
     QString m_problem;
+    std::vector<std::int32_t> m_numbers;
     Background m_background;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/facts.h"
+#include "models/path_marks_maker.h"
 #include "models/text.h"
 #include "report/units.h"
 #include "schedule/action.h"
@@ -14,22 +15,6 @@ namespace {
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(PathFigures)
 };
-
-trace::EventId eventOf(const trace::Trace& trace, const graph::Node& node) {
-    const trace::Annotations& found = trace.annotations();
-    const auto source = static_cast<std::size_t>(node.source);
-    if (node.source < 0) return {};
-    switch (node.kind) {
-        case graph::NodeKind::Task:
-            return found.tasks[trace::TaskId::at(source)].event;
-        case graph::NodeKind::Phase:
-            return found.phases[source].event;
-        case graph::NodeKind::Transfer:
-            return found.transfers[trace::TransferId::at(source)].event;
-        default:
-            return {};
-    }
-}
 
 std::int32_t numberOf(const trace::Trace& trace, std::int32_t rank) {
     return rank < 0 ? -1 : trace.ranks()[trace::RankId(static_cast<std::uint32_t>(rank))].number;
@@ -91,6 +76,18 @@ Figures pathPieces(const IterationResults& iteration) {
              {place.rank < 0 ? QStringLiteral("-") : QString::number(place.rank),
               qlonglong{place.rank}, place}});
     }
+    return figures;
+}
+
+Figures pauseFacts(const Place& pause) {
+    Figures figures;
+    figures.columns = {Text::tr("What"), Text::tr("Value")};
+    const auto add = [&](const QString& what, const QString& value) {
+        figures.rows.push_back({{what, {}, pause}, {value, {}, pause}});
+    };
+    if (pause.range) add(Text::tr("Duration"), shownDuration(pause.range->length()));
+    if (pause.rank >= 0) add(Text::tr("Rank"), Text::tr("rank %1").arg(pause.rank));
+    add(Text::tr("Pause"), Text::tr("nothing that comes next depends on was running"));
     return figures;
 }
 

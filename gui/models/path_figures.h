@@ -12,4 +12,7 @@ namespace pleat::models {
 // A row per piece; each leads to its event, a pause to its time.
 [[nodiscard]] Figures pathPieces(const IterationResults& iteration);
 
+// What is known of a piece that is no event.
+[[nodiscard]] Figures pauseFacts(const Place& pause);
+
 }  // namespace pleat::models

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+
+#include "timeline/path_marks.h"
 
 namespace pleat::models {
 namespace {
@@ -29,6 +32,7 @@ class SceneMaker {
     PipelineScene make() && {
         addRows();
         findCriticalEvents();
+        findSlack();
         addTasks();
         addMessages();
         addGaps();
@@ -61,6 +65,22 @@ class SceneMaker {
         }
     }
 
+    void findSlack() {
+        if (!m_analysis.graph) return;
+        m_scene.palest = timeline::palestSlack(m_scene.window);
+        const auto& nodes = m_analysis.graph->nodes();
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const graph::NodeId id = graph::NodeId::at(i);
+            if (nodes[id].source >= 0)
+                m_slack.emplace(std::pair(nodes[id].kind, nodes[id].source), m_analysis.slack[id]);
+        }
+    }
+    [[nodiscard]] std::optional<base::Duration> slackOf(graph::NodeKind kind,
+                                                        std::size_t source) const {
+        const auto found = m_slack.find({kind, static_cast<std::int32_t>(source)});
+        return found == m_slack.end() ? std::nullopt : std::optional(found->second);
+    }
+
     [[nodiscard]] std::uint32_t rowOf(trace::RankId rank) const { return m_rowOf[rank.index()]; }
     [[nodiscard]] base::Interval clipped(base::Interval span) const {
         return intersect(span, m_scene.window);
@@ -77,7 +97,8 @@ class SceneMaker {
             m_scene.tasks.push_back(
                 {rowOf(task.rank), PipelineWork::Task, task.kind, task.stage, task.chunk,
                  task.microbatch, clipped(task.span), task.event,
-                 m_critical.contains({graph::NodeKind::Task, static_cast<std::int32_t>(i)})});
+                 m_critical.contains({graph::NodeKind::Task, static_cast<std::int32_t>(i)}),
+                 slackOf(graph::NodeKind::Task, i)});
         }
         for (std::size_t i = 0; i < found.phases.size(); ++i) {
             const trace::Phase& phase = found.phases[i];
@@ -90,6 +111,7 @@ class SceneMaker {
             task.event = phase.event;
             task.critical =
                 m_critical.contains({graph::NodeKind::Phase, static_cast<std::int32_t>(i)});
+            task.slack = slackOf(graph::NodeKind::Phase, i);
             m_scene.tasks.push_back(task);
         }
     }
@@ -156,6 +178,7 @@ class SceneMaker {
     const analysis::IterationAnalysis& m_analysis;
     std::vector<std::uint32_t> m_rowOf;  // by rank
     std::set<std::pair<graph::NodeKind, std::int32_t>> m_critical;
+    std::map<std::pair<graph::NodeKind, std::int32_t>, base::Duration> m_slack;
     PipelineScene m_scene;
 };
 

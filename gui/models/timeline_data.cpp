@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/measured_graph.h"
 #include "timeline/viewport.h"
 
 namespace pleat::models {
 
 std::vector<IterationMark> iterationMarks(const trace::Trace& trace) {
     std::map<std::int32_t, base::Interval> spans;
+    for (const graph::IterationWindow& one : graph::iterationWindows(trace))
+        spans.emplace(one.iteration, one.window);
     for (const trace::IterationSpan& one : trace.annotations().iterations) {
-        const auto [at, isNew] = spans.emplace(one.iteration, one.span);
-        if (isNew) continue;
+        const auto at = spans.find(one.iteration);
+        if (at == spans.end()) continue;
         at->second.begin = std::min(at->second.begin, one.span.begin);
         at->second.end = std::max(at->second.end, one.span.end);
     }

@@ -19,7 +19,7 @@ struct IterationMark {
     friend bool operator==(const IterationMark&, const IterationMark&) = default;
 };
 
-// By ascending begin; empty where nothing names iterations.
+// Of the iterations that can be analysed (graph::iterationWindows), by ascending begin.
 [[nodiscard]] std::vector<IterationMark> iterationMarks(const trace::Trace& trace);
 
 struct TimelineData {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,9 @@ struct PipelineTask {
     std::int32_t chunk = -1;
     std::int32_t microbatch = -1;
     base::Interval span;
-    trace::EventId event;   // invalid for ghosts
-    bool critical = false;  // on the critical path
+    trace::EventId event;                      // invalid for ghosts
+    bool critical = false;                     // on the critical path
+    std::optional<base::Duration> slack = {};  // how late it may be; nothing where none is known
 };
 
 struct PipelineMessage {
@@ -57,6 +59,7 @@ struct PipelineScene {
     std::vector<PipelineMessage> messages;  // by begin
     std::vector<PipelineGap> gaps;
     std::vector<PipelineTask> ghosts;  // the schedule meant to run, from the window's begin
+    base::Duration palest = {};        // with slack from here on a task is as pale as any
 };
 
 }  // namespace pleat::timeline

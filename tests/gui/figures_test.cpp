@@ -8,6 +8,7 @@
 #include "models/compare_figures.h"
 #include "models/facts.h"
 #include "models/path_figures.h"
+#include "models/path_marks_maker.h"
 #include "models/pipeline_scene_maker.h"
 
 namespace pleat::models {
@@ -22,7 +23,8 @@ RunResults resultsOf(const trace::Trace& trace) {
 IterationResults iterationOf(const std::shared_ptr<const trace::Trace>& trace) {
     auto analysis = *analysis::analyseIteration(*trace, 1);
     auto scene = makePipelineScene(*trace, analysis);
-    return {trace, std::move(analysis), std::move(scene)};
+    auto marks = makePathMarks(*trace, analysis);
+    return {trace, std::move(analysis), std::move(scene), std::move(marks)};
 }
 
 QString valueOf(const Figures& facts, const QString& what) {
