@@ -55,6 +55,8 @@ MainWindow::MainWindow(QWidget* parent)
     makeMenus();
     connect(&m_session, &models::TraceSession::stateChanged, this, &MainWindow::updateState);
     connect(&m_session, &models::TraceSession::noticeChanged, this, &MainWindow::updateNotice);
+    // Facts of events of another trace, or of this one before it was read again.
+    connect(&m_session, &models::TraceSession::traceChanged, m_facts, &FactsPanel::clear);
     const QSettings settings;
     restoreGeometry(settings.value(kGeometryKey).toByteArray());
     restoreState(settings.value(kStateKey).toByteArray(), kStateVersion);
@@ -169,6 +171,7 @@ void MainWindow::addPage(const QString& id, const QString& title, SessionView* v
             [this, view](const models::Place& place) { goTo(place, view); });
     connect(view, &SessionView::placePointed, this, &MainWindow::showFactsOf);
     connect(view, &SessionView::factsWanted, m_facts, &FactsPanel::show);
+    connect(view, &SessionView::selectionCleared, m_facts, &FactsPanel::clear);
 }
 
 QDockWidget* MainWindow::addPanel(const QString& id, const QString& title, QWidget* panel) {
@@ -183,7 +186,8 @@ QDockWidget* MainWindow::addPanel(const QString& id, const QString& title, QWidg
 void MainWindow::makePages() {
     addPage(QStringLiteral("pipeline"), tr("Pipeline"),
             new PipelinePage(m_session, m_iteration, this));
-    addPage(QStringLiteral("timeline"), tr("Timeline"), new TimelinePage(m_session, this));
+    addPage(QStringLiteral("timeline"), tr("Timeline"),
+            new TimelinePage(m_session, m_iteration, this));
     addPage(QStringLiteral("answer"), tr("Answer"), new AnswerPage(m_session, this));
     addPage(QStringLiteral("compare"), tr("Compare"),
             new ComparePage(m_session, m_iteration, this));
@@ -199,6 +203,7 @@ void MainWindow::makePanels() {
     const auto follow = [this](const models::Place& place) { goTo(place); };
     connect(m_facts, &FactsPanel::placeChosen, this, follow);
     connect(m_path, &PathPanel::placeChosen, this, follow);
+    connect(m_path, &PathPanel::factsWanted, m_facts, &FactsPanel::show);
 }
 
 void MainWindow::makeMenus() {
@@ -212,6 +217,8 @@ void MainWindow::makeMenus() {
     }
     view->addSeparator();
     for (QDockWidget* panel : m_panels) view->addAction(panel->toggleViewAction());
+    view->addSeparator();
+    for (const Page& page : m_pages) addCommandsOf(page, *view);
     QMenu* go = menuBar()->addMenu(tr("&Go"));
     go->addAction(tr("Next piece of the critical path"), this, [this] {
           m_path->step(1);
@@ -224,6 +231,15 @@ void MainWindow::makeMenus() {
         ->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P));
     help->addAction(tr("All &keys…"), this, &MainWindow::showKeys)
         ->setShortcut(QKeySequence(Qt::Key_Question));
+}
+
+// What a command changes is seen on its page.
+void MainWindow::addCommandsOf(const Page& page, QMenu& menu) {
+    for (QAction* action : page.view->commands()) {
+        action->setText(tr("%1: %2").arg(page.view->accessibleName(), action->text()));
+        menu.addAction(action);
+        connect(action, &QAction::triggered, this, [this, id = page.id] { showPage(id); });
+    }
 }
 
 void MainWindow::makeFileMenu() {
@@ -303,7 +319,6 @@ void MainWindow::updateState() {
     m_stack->setCurrentIndex(m_session.state() == State::Loaded ? 1 : 0);
     const QString name = m_session.name();
     setWindowTitle(name.isEmpty() ? tr("Pleat") : tr("%1 – Pleat").arg(name));
-    if (m_session.state() != State::Loaded) m_facts->show(tr("Nothing is selected."), {});
 }
 
 void MainWindow::updateNotice() { statusBar()->showMessage(m_session.notice()); }

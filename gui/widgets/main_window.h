@@ -46,11 +46,16 @@ class MainWindow : public QMainWindow {
     void closeEvent(QCloseEvent* event) override;
 
   private:
+    struct Page {
+        QString id;
+        SessionView* view;
+    };
     void addPage(const QString& id, const QString& title, SessionView* view);
     QDockWidget* addPanel(const QString& id, const QString& title, QWidget* panel);
     void makePages();
     void makePanels();
     void makeMenus();
+    void addCommandsOf(const Page& page, QMenu& menu);
     void makeFileMenu();
     void fillRecentMenu();
     void chooseFiles();
@@ -70,10 +75,6 @@ class MainWindow : public QMainWindow {
     PathPanel* m_path;
     QMenu* m_recent = nullptr;
     QList<QDockWidget*> m_panels;
-    struct Page {
-        QString id;
-        SessionView* view;
-    };
     std::vector<Page> m_pages;
 };
 

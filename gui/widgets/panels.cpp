@@ -14,7 +14,7 @@ FactsPanel::FactsPanel(QWidget* parent)
     : QWidget(parent), m_title(new QLabel(this)), m_table(new FigureView(this)) {
     m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
-    m_title->setText(tr("Nothing is selected. Click a task, an event or an idle gap."));
+    clear();
     m_table->setAccessibleName(tr("Facts of what is selected"));
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_title);
@@ -25,6 +25,10 @@ FactsPanel::FactsPanel(QWidget* parent)
 void FactsPanel::show(const QString& title, models::Figures facts) {
     m_title->setText(title);
     m_table->setFigures(std::move(facts));
+}
+
+void FactsPanel::clear() {
+    show(tr("Nothing is selected. Click a task, an event or an idle gap."), {});
 }
 
 PathPanel::PathPanel(models::IterationModel& iteration, QWidget* parent)
@@ -49,7 +53,7 @@ PathPanel::PathPanel(models::IterationModel& iteration, QWidget* parent)
     layout->addWidget(m_pieces, 2);
     connect(previous, &QPushButton::clicked, this, [this] { step(-1); });
     connect(next, &QPushButton::clicked, this, [this] { step(1); });
-    connect(m_pieces, &FigureView::placeChosen, this, &PathPanel::placeChosen);
+    connect(m_pieces, &FigureView::placeChosen, this, &PathPanel::choose);
     connect(&m_iteration, &models::IterationModel::changed, this, &PathPanel::update);
     update();
 }
@@ -61,7 +65,13 @@ void PathPanel::step(int by) {
     const int row = current.isValid() ? std::clamp(current.row() + by, 0, rows - 1) : 0;
     const QModelIndex index = m_pieces->model()->index(row, 0);
     m_pieces->setCurrentIndex(index);
-    emit placeChosen(m_pieces->placeAt(index));
+    choose(m_pieces->placeAt(index));
+}
+
+void PathPanel::choose(const models::Place& place) {
+    emit placeChosen(place);
+    if (!place.event.valid() && place.range)
+        emit factsWanted(tr("A pause on the critical path"), models::pauseFacts(place));
 }
 
 void PathPanel::update() {

@@ -17,6 +17,7 @@ class FactsPanel : public QWidget {
     explicit FactsPanel(QWidget* parent = nullptr);
 
     void show(const QString& title, models::Figures facts);
+    void clear();
     [[nodiscard]] const FigureView& table() const { return *m_table; }
     [[nodiscard]] QString title() const { return m_title->text(); }
 
@@ -42,9 +43,12 @@ class PathPanel : public QWidget {
 
   signals:
     void placeChosen(const pleat::models::Place& place);
+    // Of a piece that is no event: a pause.
+    void factsWanted(const QString& title, const pleat::models::Figures& facts);
 
   private:
     void update();
+    void choose(const models::Place& place);
 
     models::IterationModel& m_iteration;
     QLabel* m_title;

@@ -2,7 +2,6 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
-#include <limits>
 #include <set>
 
 #include "models/answer_figures.h"
@@ -17,17 +16,16 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
                            QWidget* parent)
     : SessionView(session, parent),
       m_iteration(iteration),
-      m_number(new QSpinBox(this)),
+      m_number(new IterationBox(iteration, this)),
       m_ghosts(new QCheckBox(tr("Schedule as it was &meant"), this)),
       m_messages(new QCheckBox(tr("M&essages"), this)),
+      m_slack(new QCheckBox(tr("S&lack"), this)),
       m_legend(new QLabel(this)),
       m_message(new QLabel(this)),
       m_stack(new QStackedWidget(this)),
       m_view(new PipelineView(this)) {
     auto* label = new QLabel(tr("&Iteration"), this);
     label->setBuddy(m_number);
-    m_number->setRange(0, std::numeric_limits<int>::max());
-    m_number->setKeyboardTracking(false);
     m_messages->setChecked(true);
     m_message->setWordWrap(true);
     m_message->setAlignment(Qt::AlignCenter);
@@ -38,6 +36,7 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     controls->addWidget(m_number);
     controls->addWidget(m_ghosts);
     controls->addWidget(m_messages);
+    controls->addWidget(m_slack);
     controls->addStretch(1);
     m_stack->addWidget(m_message);
     m_stack->addWidget(m_view);
@@ -46,10 +45,10 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     layout->addWidget(m_stack, 1);
     layout->addWidget(m_legend);
     setFocusProxy(m_view);
-    connect(m_number, &QSpinBox::valueChanged, this,
-            [this](int number) { m_iteration.choose(number); });
     connect(m_ghosts, &QCheckBox::toggled, m_view, &PipelineView::setGhosts);
     connect(m_messages, &QCheckBox::toggled, m_view, &PipelineView::setMessages);
+    connect(m_slack, &QCheckBox::toggled, m_view, &PipelineView::setSlack);
+    for (QCheckBox* box : {m_ghosts, m_messages, m_slack}) addToggle(box);
     connect(m_view, &PipelineView::selected, this, &PipelinePage::reportSelection);
     connect(m_view, &PipelineView::areaSelected, this, [this](const PipelineArea& area) {
         const auto results = m_iteration.results();
@@ -104,14 +103,17 @@ void PipelinePage::update() {
     }
     m_stack->setCurrentWidget(m_view);
     const int number = results->analysis.window.iteration;
-    {
-        const QSignalBlocker quiet(m_number);
-        m_number->setValue(number);
-    }
     m_ghosts->setEnabled(!results->scene.ghosts.empty());
     m_ghosts->setToolTip(results->scene.ghosts.empty()
                              ? tr("No schedule of a known name was recognised in this trace.")
                              : QString());
+    m_slack->setEnabled(results->scene.palest.ns > 0);
+    m_slack->setToolTip(
+        results->scene.palest.ns > 0
+            ? tr("The paler a task, the later it may be without the iteration being later; palest "
+                 "from %1, a tenth of the iteration.")
+                  .arg(models::shownDuration(results->scene.palest))
+            : tr("Slack is not known: there is no critical path."));
     m_view->setResults(results);
     updateLegend();
     if (m_wanted.empty() || (m_wanted.iteration >= 0 && m_wanted.iteration != number)) return;

@@ -3,10 +3,10 @@
 
 #include <QCheckBox>
 #include <QLabel>
-#include <QSpinBox>
 #include <QStackedWidget>
 
 #include "models/iteration_model.h"
+#include "widgets/iteration_box.h"
 #include "widgets/pipeline_view.h"
 #include "widgets/session_view.h"
 
@@ -33,9 +33,10 @@ class PipelinePage : public SessionView {
     [[nodiscard]] models::Place placeOfHit(const timeline::PipelineHit& hit) const;
 
     models::IterationModel& m_iteration;
-    QSpinBox* m_number;
+    IterationBox* m_number;
     QCheckBox* m_ghosts;
     QCheckBox* m_messages;
+    QCheckBox* m_slack;
     QLabel* m_legend;
     QLabel* m_message;
     QStackedWidget* m_stack;

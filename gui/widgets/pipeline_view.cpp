@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "models/answer_figures.h"
+#include "timeline/path_marks.h"
 #include "timeline/ruler.h"
 #include "widgets/colours.h"
 
@@ -63,10 +64,12 @@ void PipelineView::showRow(std::int32_t rank) {
 }
 
 void PipelineView::selectEvent(trace::EventId event) {
-    if (!m_results || !event.valid()) return;
+    if (!m_results) return;
+    // Of a place without an event only a gap that is selected may be what is meant.
+    if (event.valid() || (m_selection && m_selection->kind == Kind::Task)) m_selection.reset();
     const auto& tasks = m_results->scene.tasks;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        if (tasks[i].event != event) continue;
+        if (!event.valid() || tasks[i].event != event) continue;
         m_selection = timeline::PipelineHit{Kind::Task, i};
         showRow(m_results->scene.rows[tasks[i].row].rank);
     }
@@ -85,6 +88,11 @@ void PipelineView::setGhosts(bool shown) {
 
 void PipelineView::setMessages(bool shown) {
     m_messages = shown;
+    viewport()->update();
+}
+
+void PipelineView::setSlack(bool shown) {
+    m_slack = shown;
     viewport()->update();
 }
 
@@ -229,7 +237,10 @@ void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& 
     }
     for (const timeline::PipelineBox& box : frame.boxes) {
         const timeline::PipelineTask& task = scene.tasks[box.task];
-        const QColor colour = taskColour(task);
+        const QColor colour = m_slack && task.slack
+                                  ? paler(taskColour(task), palette().color(QPalette::Base),
+                                          timeline::paleness(*task.slack, scene.palest))
+                                  : taskColour(task);
         painter.fillRect(toRect(box.rect), colour);
         if (task.critical)
             painter.fillRect(box.rect.x, box.rect.y, box.rect.width, 3, QColor(Qt::red));

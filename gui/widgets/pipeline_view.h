@@ -34,6 +34,8 @@ class PipelineView : public QAbstractScrollArea {
     void fit();
     void setGhosts(bool shown);
     void setMessages(bool shown);
+    // Tasks the paler, the more slack they have.
+    void setSlack(bool shown);
 
     [[nodiscard]] base::Interval visibleRange() const;
     [[nodiscard]] std::shared_ptr<const models::IterationResults> results() const {
@@ -79,7 +81,7 @@ class PipelineView : public QAbstractScrollArea {
 
     std::shared_ptr<const models::IterationResults> m_results;
     timeline::Viewport m_time;
-    bool m_ghosts = false, m_messages = true;
+    bool m_ghosts = false, m_messages = true, m_slack = false;
     std::optional<timeline::PipelineHit> m_selection;
     std::optional<PipelineArea> m_area;
     QPoint m_pressed, m_last;

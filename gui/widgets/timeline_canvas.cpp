@@ -2,6 +2,7 @@
 
 #include <QAccessible>
 #include <algorithm>
+#include <utility>
 
 #include "models/text.h"
 
@@ -46,6 +47,7 @@ void TimelineCanvas::setData(std::shared_ptr<const models::TimelineData> data, b
     m_colourings = {};
     m_colours = nullptr;
     m_selected = m_pointed = {};
+    m_path.reset();  // it spoke of the old trace
     m_selectedArrows.clear();
     m_highlighted.clear();
     m_area.reset();
@@ -99,6 +101,7 @@ const timeline::Frame& TimelineCanvas::frameInTime() {
 }
 
 void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
+    if (m_stale || !m_builder.exact()) m_pathStale = true;
     if (m_stale) {
         constexpr std::int32_t kLabelWidth = 44;
         m_builder.build(m_data->index, *m_tree, m_view, *m_colours,
@@ -107,6 +110,21 @@ void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
     } else if (!m_builder.exact()) {
         m_builder.refine(deadline);
     }
+}
+
+const timeline::PathFrame& TimelineCanvas::pathFrame() {
+    (void)frame();
+    return pathOfFrame();
+}
+
+const timeline::PathFrame& TimelineCanvas::pathOfFrame() {
+    if (std::exchange(m_pathStale, false)) {
+        const bool shown = m_data && m_path && m_pathShown;
+        m_pathFrame = shown ? timeline::layOutPath(*m_path, m_builder.frame(), m_data->index,
+                                                   *m_tree, m_scroll)
+                            : timeline::PathFrame();
+    }
+    return m_pathFrame;
 }
 
 void TimelineCanvas::setView(const Viewport& view, Motion motion) {
@@ -164,6 +182,19 @@ void TimelineCanvas::redoNavigation() {
     }
 }
 
+void TimelineCanvas::showReadable(EventId event) {
+    constexpr double kTooNarrow = 20, kWideEnough = 60;  // pixels
+    if (!m_data || !event.valid()) return;
+    const base::Interval span = m_data->trace().event(event).span;
+    const auto length = static_cast<double>(span.length().ns);
+    // A mark has no length that a zoom could show.
+    if (length <= 0 || length >= kTooNarrow * m_view.nsPerPixel) return;
+    Viewport view = m_view;
+    view.nsPerPixel = std::max(length / kWideEnough, timeline::kFinestNsPerPixel);
+    view.begin = span.begin;
+    setView(timeline::panned(view, -view.width / 2.0), Motion::Jump);
+}
+
 bool TimelineCanvas::goToIteration(std::int32_t iteration) {
     if (!m_data) return false;
     for (const models::IterationMark& mark : m_data->iterations) {
@@ -196,8 +227,10 @@ void TimelineCanvas::clearSelection() {
         m_area.reset();
         emit areaSelected({}, {});
     }
-    select({});
+    if (m_selected.valid()) return select({});
     update();
+    // Whoever still tells of something else, an area or hits, learns that it is over.
+    emit eventSelected({});
 }
 
 // Moves no more than needed: what is in view stays where it is.
@@ -309,8 +342,24 @@ void TimelineCanvas::setTheme(timeline::Theme theme) {
 }
 
 void TimelineCanvas::setAllArrows(bool all) {
+    if (all == m_allArrows) return;
     m_allArrows = all;
     update();
+    emit allArrowsChanged(all);
+}
+
+void TimelineCanvas::setPath(std::shared_ptr<const timeline::PathMarks> marks) {
+    m_path = std::move(marks);
+    m_pathStale = true;
+    update();
+}
+
+void TimelineCanvas::setPathShown(bool shown) {
+    if (shown == m_pathShown) return;
+    m_pathShown = shown;
+    m_pathStale = true;
+    update();
+    emit pathShownChanged(shown);
 }
 
 void TimelineCanvas::setBookmarks(models::Bookmarks bookmarks) {

@@ -18,6 +18,7 @@
 #include "timeline/frame_builder.h"
 #include "timeline/frame_hit.h"
 #include "timeline/navigation_history.h"
+#include "timeline/path_layout.h"
 #include "widgets/timeline_painter.h"
 #include "widgets/timeline_raster.h"
 
@@ -51,6 +52,8 @@ class TimelineCanvas : public QWidget {
     [[nodiscard]] const timeline::Frame& frame();
     // What was painted last was not exact everywhere; a better one follows by itself.
     [[nodiscard]] bool refining() const { return !m_stale && !m_builder.exact(); }
+    // What is drawn over it of the critical path; empty while that is not shown.
+    [[nodiscard]] const timeline::PathFrame& pathFrame();
 
     void showWhole();
     void showRange(base::Interval range);  // with a margin
@@ -59,6 +62,8 @@ class TimelineCanvas : public QWidget {
     void setScroll(int scroll);
     void undoNavigation();
     void redoNavigation();
+    // Shows an event, no more zoomed in than needed to see how long it is.
+    void showReadable(trace::EventId event);
     // False where there is no such iteration.
     bool goToIteration(std::int32_t iteration);
 
@@ -85,8 +90,15 @@ class TimelineCanvas : public QWidget {
     void setColourMode(timeline::ColourMode mode);
     [[nodiscard]] const timeline::EventColours* colours() const { return m_colours; }
     void setTheme(timeline::Theme theme);
+    [[nodiscard]] timeline::Theme theme() const { return m_theme; }
     // All arrows in view, not only those of the selected event.
     void setAllArrows(bool all);
+    // Of events of the trace shown; null: of none.
+    void setPath(std::shared_ptr<const timeline::PathMarks> marks);
+    [[nodiscard]] const timeline::PathMarks* path() const { return m_path.get(); }
+    // The critical path in place, and events the paler, the more slack they have.
+    void setPathShown(bool shown);
+    [[nodiscard]] bool pathShown() const { return m_pathShown; }
     [[nodiscard]] bool allArrows() const { return m_allArrows; }
     // What was not drawn of them last time.
     [[nodiscard]] std::size_t arrowsLeft() const { return m_arrowsLeft; }
@@ -98,18 +110,22 @@ class TimelineCanvas : public QWidget {
     void setNote(base::TraceTime bookmark, const QString& note);
     void removeBookmark(base::TraceTime bookmark);
 
+    // What the pointer tells when it rests here; empty: nothing.
+    [[nodiscard]] QString toolTipAt(QPoint position);
     // One line for a person: "gemm, 1.234 ms, at 17.200 ms, rank 0 / stream 7".
     [[nodiscard]] QString factsOf(trace::EventId event) const;
 
   signals:
     void viewChanged();                                   // time, scroll, heights
-    void eventSelected(pleat::trace::EventId event);      // invalid: none any more
+    void eventSelected(pleat::trace::EventId event);      // invalid: nothing at all
     void eventPointed(pleat::trace::EventId event);       // invalid: none any more
     void areaSelected(const pleat::base::Interval& time,  // empty: none any more
                       const std::vector<pleat::trace::LaneId>& lanes);
     void bookmarksChanged();
     void bookmarkActivated(pleat::base::TraceTime bookmark);  // double-clicked
     void searchWanted();
+    void allArrowsChanged(bool all);
+    void pathShownChanged(bool shown);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -133,6 +149,8 @@ class TimelineCanvas : public QWidget {
     // matters more.
     const timeline::Frame& frameInTime();
     void buildFrame(timeline::Deadline deadline);
+    // Over the frame as it is, however exact.
+    const timeline::PathFrame& pathOfFrame();
     void setView(const timeline::Viewport& view, timeline::Motion motion);
     [[nodiscard]] base::Interval whole() const;
     [[nodiscard]] double cursorX() const;
@@ -143,6 +161,7 @@ class TimelineCanvas : public QWidget {
     [[nodiscard]] QPointF pointOf(trace::EventId event, base::TraceTime time) const;
     [[nodiscard]] std::vector<RulerMark> rulerMarks() const;
     [[nodiscard]] std::vector<HeaderLine> headerLines() const;
+    [[nodiscard]] QString titleOf(const timeline::PlacedRow& line) const;
     void paintRows(QPainter& painter);
     void paintArrows(QPainter& painter);
     void paintSelection(QPainter& painter);
@@ -169,7 +188,11 @@ class TimelineCanvas : public QWidget {
     timeline::NavigationHistory m_history{m_view};
     QTimer m_motionEnd;  // motion that pauses is over
     int m_scroll = 0;
-    bool m_stale = true;  // the frame is not what the members say
+    bool m_stale = true;      // the frame is not what the members say
+    bool m_pathStale = true;  // nor is what is drawn of the path over it
+    std::shared_ptr<const timeline::PathMarks> m_path;
+    timeline::PathFrame m_pathFrame;
+    bool m_pathShown = false;
 
     std::array<std::unique_ptr<const timeline::EventColours>, 5> m_colourings;  // made when used
     const timeline::EventColours* m_colours = nullptr;

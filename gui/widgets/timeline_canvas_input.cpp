@@ -54,15 +54,26 @@ bool TimelineCanvas::event(QEvent* event) {
     }
     if (event->type() == QEvent::ToolTip && m_data) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const auto under = hit(help->pos());
-        if (under && under->event.valid()) {
-            QToolTip::showText(help->globalPos(), factsOf(under->event), this);
-        } else {
+        const QString text = toolTipAt(help->pos());
+        if (text.isEmpty()) {
             QToolTip::hideText();
+        } else {
+            QToolTip::showText(help->globalPos(), text, this);
         }
         return true;
     }
     return QWidget::event(event);
+}
+
+// Facts of an event; of a line its title, which may stand cut in the header.
+QString TimelineCanvas::toolTipAt(QPoint position) {
+    if (!m_data) return {};
+    if (position.x() < kHeaderWidth) {
+        const auto line = lineAt(position);
+        return line ? titleOf(*line) : QString();
+    }
+    const auto under = hit(position);
+    return under ? factsOf(under->event) : QString();
 }
 
 void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
@@ -91,6 +102,8 @@ bool TimelineCanvas::commandKey(const QKeyEvent& event) {
             return addBookmark(), true;
         case Qt::Key_R:
             return setAllArrows(!m_allArrows), true;
+        case Qt::Key_C:
+            return setPathShown(!m_pathShown), true;
         case Qt::Key_Slash:
             emit searchWanted();
             return true;

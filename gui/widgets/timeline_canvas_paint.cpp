@@ -29,6 +29,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     const std::vector<RulerMark> marks = rulerMarks();
     paintRows(painter);
     m_painter->paintMarkLines(painter, rows, m_view, marks);
+    m_painter->paintPath(painter, rows, pathOfFrame());
     paintSelection(painter);
     paintArrows(painter);
     m_painter->paintRuler(painter, QRect(kHeaderWidth, 0, rows.width(), kRulerHeight), m_view,
@@ -57,7 +58,9 @@ void TimelineCanvas::paintRows(QPainter& painter) {
     const QRect rows = rowsRect();
     const timeline::Frame& shown = frameInTime();
     m_raster.paint(painter, rows.topLeft(), shown, m_tree->pinnedHeight(), m_theme, m_pool);
-    m_painter->paintLabels(painter, rows, shown, m_tree->pinnedHeight());
+    const timeline::PathFrame& path = pathOfFrame();
+    m_painter->paintVeils(painter, rows, shown, path, m_tree->pinnedHeight());
+    m_painter->paintLabels(painter, rows, shown, path, m_tree->pinnedHeight());
 }
 
 QRect TimelineCanvas::rectOf(EventId event) const {
@@ -146,22 +149,26 @@ std::vector<RulerMark> TimelineCanvas::rulerMarks() const {
     return marks;
 }
 
+// Of a rank or a lane; cut, with an ellipsis, where it is longer than anybody reads.
+QString TimelineCanvas::titleOf(const timeline::PlacedRow& line) const {
+    const trace::Trace& trace = m_data->trace();
+    return models::shownText(line.lane.valid() ? trace::laneTitle(trace.lanes()[line.lane])
+                                               : trace::rankTitle(trace.ranks()[line.rank]));
+}
+
 std::vector<HeaderLine> TimelineCanvas::headerLines() const {
     std::vector<HeaderLine> lines;
-    const trace::Trace& trace = m_data->trace();
     for (const timeline::FrameRow& row : m_builder.frame().rows) {
         const timeline::PlacedRow& place = row.place;
         if (!place.lane.valid()) {
-            lines.push_back({place, models::shownText(trace::rankTitle(trace.ranks()[place.rank])),
-                             true, m_tree->collapsed(place.rank), false});
+            lines.push_back({place, titleOf(place), true, m_tree->collapsed(place.rank), false});
             continue;
         }
         // The name stands at the lane's first row, or at the first that is in view.
         const bool named = lines.empty() || lines.back().place.lane != place.lane;
         if (!named) continue;
-        lines.push_back({place, models::shownText(trace::laneTitle(trace.lanes()[place.lane])),
-                         m_data->index.rows(place.lane).size() > 1, m_tree->collapsed(place.lane),
-                         m_tree->pinned(place.lane)});
+        lines.push_back({place, titleOf(place), m_data->index.rows(place.lane).size() > 1,
+                         m_tree->collapsed(place.lane), m_tree->pinned(place.lane)});
     }
     return lines;
 }

@@ -27,22 +27,29 @@ QString ns(base::Duration duration) {
 
 }  // namespace
 
-TimelinePage::TimelinePage(models::TraceSession& session, QWidget* parent)
+TimelinePage::TimelinePage(models::TraceSession& session, models::IterationModel& iteration,
+                           QWidget* parent)
     : SessionView(session, parent),
+      m_iterationModel(iteration),
       m_canvas(new TimelineCanvas(this)),
       m_minimap(new TimelineMinimap(this)),
       m_scroll(new QScrollBar(Qt::Vertical, this)),
       m_colours(new QComboBox(this)),
-      m_iteration(new QSpinBox(this)),
+      m_iteration(new IterationBox(iteration, this)),
       m_arrows(new QCheckBox(tr("All a&rrows"), this)),
+      m_path(new QCheckBox(tr("Critical &path"), this)),
       m_search(new QLineEdit(this)),
       m_hits(new QListWidget(this)),
-      m_legend(new QLabel(this)),
+      m_legend(new ColourLegend(this)),
+      m_pathLegend(new ColourLegend(this)),
       m_facts(new QLabel(this)) {
     makeControls();
     makeLayout();
+    connectControls();
     connectCanvas();
+    makeCommands();
     connect(&session, &models::TraceSession::traceChanged, this, &TimelinePage::loadTrace);
+    connect(&iteration, &models::IterationModel::changed, this, &TimelinePage::updatePath);
     setFocusProxy(m_canvas);
     loadTrace();
 }
@@ -52,8 +59,6 @@ void TimelinePage::makeControls() {
                                 tr("Name")};
     m_colours->addItems(titles);
     m_colours->setAccessibleName(tr("Colour events by"));
-    m_iteration->setAccessibleName(tr("Go to iteration"));
-    m_iteration->setKeyboardTracking(false);
     m_search->setObjectName(QStringLiteral("timelineSearch"));  // the spin box has an editor too
     m_search->setAccessibleName(tr("Search events"));
     m_search->setPlaceholderText(tr("Search: a name, /expression/, or mb:3"));
@@ -63,19 +68,26 @@ void TimelinePage::makeControls() {
     m_hits->setUniformItemSizes(true);
     m_hits->hide();
     m_scroll->setAccessibleName(tr("Lanes in view"));
-    m_legend->setAccessibleName(tr("What the colours mean"));
-    m_legend->setTextFormat(Qt::RichText);
-    m_legend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_pathLegend->setAccessibleName(tr("What the critical path's marks mean"));
+    m_pathLegend->hide();
     m_facts->setAccessibleName(tr("Event"));
     m_facts->setTextFormat(Qt::PlainText);
     m_facts->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+}
+
+void TimelinePage::connectControls() {
     connect(m_colours, &QComboBox::currentIndexChanged, this, [this](int index) {
         m_canvas->setColourMode(kModes[std::max(index, 0)]);
         fillLegend();
     });
-    connect(m_iteration, &QSpinBox::valueChanged, this,
-            [this](int iteration) { m_canvas->goToIteration(iteration); });
+    connect(m_iteration, &IterationBox::chosen, m_canvas, &TimelineCanvas::goToIteration);
     connect(m_arrows, &QCheckBox::toggled, m_canvas, &TimelineCanvas::setAllArrows);
+    connect(m_canvas, &TimelineCanvas::allArrowsChanged, m_arrows, &QCheckBox::setChecked);
+    connect(m_path, &QCheckBox::toggled, m_canvas, &TimelineCanvas::setPathShown);
+    connect(m_canvas, &TimelineCanvas::pathShownChanged, this, [this](bool shown) {
+        m_path->setChecked(shown);
+        m_pathLegend->setVisible(shown);
+    });
     connect(m_search, &QLineEdit::returnPressed, this, [this] {
         search(m_search->text());
         if (m_hits->count() > 0) m_canvas->setFocus();  // to go on from the hit by keys
@@ -88,8 +100,22 @@ void TimelinePage::makeControls() {
         m_canvas->setFocus();
     });
     connect(m_hits, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
-        if (item != nullptr) m_canvas->select(EventId(item->data(Qt::UserRole).toUInt()));
+        if (item == nullptr) return;
+        const EventId event(item->data(Qt::UserRole).toUInt());
+        m_canvas->showReadable(event);
+        m_canvas->select(event);
     });
+}
+
+void TimelinePage::makeCommands() {
+    addToggle(m_arrows);
+    addToggle(m_path);
+    QAction* back = addCommand(tr("Back to where you were"));
+    back->setShortcuts(QKeySequence::Undo);
+    connect(back, &QAction::triggered, m_canvas, &TimelineCanvas::undoNavigation);
+    QAction* forth = addCommand(tr("Forth again"));
+    forth->setShortcuts(QKeySequence::Redo);
+    connect(forth, &QAction::triggered, m_canvas, &TimelineCanvas::redoNavigation);
 }
 
 void TimelinePage::makeLayout() {
@@ -98,11 +124,11 @@ void TimelinePage::makeLayout() {
     colourLabel->setBuddy(m_colours);
     auto* iterationLabel = new QLabel(tr("&Iteration"), this);
     iterationLabel->setBuddy(m_iteration);
-    for (QWidget* widget : {static_cast<QWidget*>(colourLabel), static_cast<QWidget*>(m_colours),
-                            static_cast<QWidget*>(iterationLabel),
-                            static_cast<QWidget*>(m_iteration), static_cast<QWidget*>(m_arrows)})
+    for (QWidget* widget :
+         {static_cast<QWidget*>(colourLabel), static_cast<QWidget*>(m_colours),
+          static_cast<QWidget*>(iterationLabel), static_cast<QWidget*>(m_iteration),
+          static_cast<QWidget*>(m_arrows), static_cast<QWidget*>(m_path)})
         controls->addWidget(widget);
-    controls->addWidget(m_legend, 1);
     controls->addWidget(m_search, 1);
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
@@ -112,6 +138,8 @@ void TimelinePage::makeLayout() {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(4, 4, 4, 4);
     layout->addLayout(controls);
+    layout->addWidget(m_legend);
+    layout->addWidget(m_pathLegend);
     layout->addWidget(m_minimap);
     layout->addLayout(middle, 1);
     layout->addWidget(m_facts);
@@ -133,9 +161,13 @@ void TimelinePage::connectCanvas() {
         m_notice.clear();
         updateFacts();
         emit eventSelected(event);
+        if (!event.valid()) {
+            emit selectionCleared();
+            return;
+        }
         models::Place place;
         place.event = event;
-        if (event.valid()) emit placePointed(place);
+        emit placePointed(place);
     });
     connect(m_canvas, &TimelineCanvas::areaSelected, this,
             [this](const base::Interval& time, const std::vector<trace::LaneId>& lanes) {
@@ -196,12 +228,7 @@ void TimelinePage::showData(const std::shared_ptr<const models::TimelineData>& m
     m_canvas->setData(made, keepPlace);
     m_minimap->setWhole(made ? made->index.span() : base::Interval());
     if (!keepPlace) m_minimap->setStrip({});
-    m_iteration->setEnabled(made && !made->iterations.empty());
-    if (made && !made->iterations.empty()) {
-        const QSignalBlocker quiet(m_iteration);
-        m_iteration->setRange(made->iterations.front().iteration,
-                              made->iterations.back().iteration);
-    }
+    updatePath();
     fillLegend();
     updateView();
     updateFacts();
@@ -256,14 +283,24 @@ void TimelinePage::goTo(const models::Place& place) {
         return;
     }
     const trace::Trace& trace = m_canvas->data()->trace();
-    if (place.iteration >= 0) m_canvas->goToIteration(place.iteration);
-    if (place.range) m_canvas->showRange(*place.range);
     for (std::size_t i = 0; i < trace.ranks().size() && place.rank >= 0; ++i) {
         const trace::RankId rank = trace::RankId::at(i);
         if (trace.ranks()[rank].number == place.rank) m_canvas->bringIntoView(rank);
     }
-    if (place.event.valid() && place.event.index() < trace.eventCount())
+    if (place.event.valid() && place.event.index() < trace.eventCount()) {
         m_canvas->select(place.event);
+    } else {
+        // What was selected is not at this place; who asked says what is known of it.
+        const QSignalBlocker quiet(m_canvas);
+        m_canvas->select({});
+    }
+    // Last: the place may be where a device did what the event, a host's range, asked for.
+    if (place.range) {
+        m_canvas->showRange(*place.range);
+    } else if (place.iteration >= 0) {
+        m_canvas->goToIteration(place.iteration);
+    }
+    updateFacts();
 }
 
 void TimelinePage::search(const QString& typed) {
@@ -279,10 +316,15 @@ void TimelinePage::search(const QString& typed) {
         return updateFacts();
     }
     const base::TraceTime zero = m_canvas->data()->index.span().begin;
+    const auto rankOf = [&](EventId event) {
+        const trace::LaneId lane = trace.columns().lane[event.index()];
+        return models::shownText(trace::rankTitle(trace.ranks()[trace.lanes()[lane].rank]));
+    };
     for (const EventId event : found->events) {
         auto* item =
-            new QListWidgetItem(tr("%1  %2").arg(ns(trace.event(event).span.begin - zero),
-                                                 models::shownText(trace.name(event), 100)),
+            new QListWidgetItem(tr("%1  %2  (%3)")
+                                    .arg(ns(trace.event(event).span.begin - zero),
+                                         models::shownText(trace.name(event), 100), rankOf(event)),
                                 m_hits);
         item->setData(Qt::UserRole, event.index());
     }
@@ -310,21 +352,50 @@ void TimelinePage::updateFacts() {
     m_facts->setText(m_notice.isEmpty() ? m_canvas->factsOf(event) : m_notice);
 }
 
+void TimelinePage::updatePath() {
+    const auto results = m_iterationModel.results();
+    const bool same = results && ready() && results->trace.get() == &m_canvas->data()->trace();
+    m_canvas->setPath(same ? std::shared_ptr<const timeline::PathMarks>(results, &results->marks)
+                           : nullptr);
+    fillPathLegend();
+}
+
 void TimelinePage::fillLegend() {
-    constexpr std::size_t kMostEntries = 12;
-    QString text;
+    QList<LegendChip> chips;
     if (m_canvas->colours() != nullptr) {
-        const auto& legend = m_canvas->colours()->legend();
-        for (std::size_t i = 0; i < std::min(legend.size(), kMostEntries); ++i) {
-            const QColor colour =
-                colourOf(timeline::palette(timeline::Theme::Light).events[legend[i].colour]);
-            text += QStringLiteral("<span style=\"color:%1\">&#9632;</span> %2&nbsp; ")
-                        .arg(colour.name(), QString::fromStdString(legend[i].text).toHtmlEscaped());
-        }
-        if (legend.size() > kMostEntries)
-            text += tr("and %1 more").arg(legend.size() - kMostEntries);
+        for (const timeline::LegendEntry& entry : m_canvas->colours()->legend())
+            chips.push_back({colourOf(timeline::palette(m_canvas->theme()).events[entry.colour]),
+                             QString::fromStdString(entry.text)});
     }
-    m_legend->setText(text);
+    m_legend->setChips(std::move(chips));
+}
+
+void TimelinePage::fillPathLegend() {
+    const timeline::PathMarks* marks = m_canvas->path();
+    const timeline::Palette& colours = timeline::palette(m_canvas->theme());
+    QList<LegendChip> chips;
+    if (marks == nullptr) {
+        const QString& problem = m_iterationModel.problem();
+        chips.push_back({colourOf(colours.critical),
+                         problem.isEmpty() ? tr("the iteration is being analysed")
+                                           : tr("no critical path: %1").arg(problem)});
+    } else if (marks->path.empty()) {
+        chips.push_back(
+            {colourOf(colours.critical),
+             tr("no critical path: %1")
+                 .arg(models::shownText(m_iterationModel.results()->analysis.withoutGraph))});
+    } else {
+        chips.push_back(
+            {colourOf(colours.critical),
+             tr("critical path of iteration %1, thin where it pauses").arg(marks->iteration)});
+        chips.push_back(
+            {colourOf(timeline::mixed(colours.events[1], colours.background,
+                                      timeline::paleness(marks->palest, marks->palest) / 255.0)),
+             tr("the paler, the later an event may be without the iteration being later; palest "
+                "from %1, a tenth of the iteration")
+                 .arg(ns(marks->palest))});
+    }
+    m_pathLegend->setChips(std::move(chips));
 }
 
 QList<KeyHelp> TimelinePage::keys() const {
@@ -333,11 +404,11 @@ QList<KeyHelp> TimelinePage::keys() const {
             {tr("F, Shift+F"), tr("show the whole run, what is selected")},
             {tr("Up, Down, PgUp, PgDn"), tr("scroll lanes")},
             {tr("Home, End"), tr("go to the begin, the end")},
-            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("back to where you were, forth again")},
             {tr("[, ]"), tr("follow an arrow backward, forward")},
             {tr(", and ."), tr("previous, next event of the same kind")},
             {tr("Left, Right"), tr("previous, next event of the row")},
             {tr("R"), tr("all arrows, or those of the selected event only")},
+            {tr("C"), tr("the critical path in place, events the paler, the more slack they have")},
             {tr("M"), tr("bookmark; double-click its flag to write a note")},
             {tr("/"), tr("search")},
             {tr("Esc"), tr("select nothing")},

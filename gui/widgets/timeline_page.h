@@ -8,10 +8,12 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScrollBar>
-#include <QSpinBox>
 #include <filesystem>
 
 #include "models/background.h"
+#include "models/iteration_model.h"
+#include "widgets/colour_legend.h"
+#include "widgets/iteration_box.h"
 #include "widgets/session_view.h"
 #include "widgets/timeline_canvas.h"
 #include "widgets/timeline_minimap.h"
@@ -22,7 +24,7 @@ class TimelinePage : public SessionView {
     Q_OBJECT
 
   public:
-    TimelinePage(models::TraceSession& session, QWidget* parent);
+    TimelinePage(models::TraceSession& session, models::IterationModel& iteration, QWidget* parent);
 
     void goTo(const models::Place& place) override;
     [[nodiscard]] bool shows(const models::Place& place) const override { return !place.empty(); }
@@ -42,6 +44,9 @@ class TimelinePage : public SessionView {
     [[nodiscard]] const QListWidget& hits() const { return *m_hits; }
     // What is said at the bottom.
     [[nodiscard]] QString said() const { return m_facts->text(); }
+    [[nodiscard]] const ColourLegend& legend() const { return *m_legend; }
+    // What the line and the paleness of events mean, while they are shown.
+    [[nodiscard]] const ColourLegend& pathLegend() const { return *m_pathLegend; }
 
   signals:
     void eventSelected(pleat::trace::EventId event);
@@ -51,7 +56,9 @@ class TimelinePage : public SessionView {
   private:
     void makeControls();
     void makeLayout();
+    void connectControls();
     void connectCanvas();
+    void makeCommands();
     // Shows as facts where the time of the lanes' ranks went.
     void accountFor(const base::Interval& time, const std::vector<trace::LaneId>& lanes);
     void loadTrace();
@@ -61,17 +68,23 @@ class TimelinePage : public SessionView {
     void editNote(base::TraceTime bookmark);
     void updateView();
     void updateFacts();
+    // The iteration's path, where it is one of the trace that is shown.
+    void updatePath();
     void fillLegend();
+    void fillPathLegend();
 
+    models::IterationModel& m_iterationModel;
     TimelineCanvas* m_canvas;
     TimelineMinimap* m_minimap;
     QScrollBar* m_scroll;
     QComboBox* m_colours;
-    QSpinBox* m_iteration;
+    IterationBox* m_iteration;
     QCheckBox* m_arrows;
+    QCheckBox* m_path;
     QLineEdit* m_search;
     QListWidget* m_hits;
-    QLabel* m_legend;
+    ColourLegend* m_legend;
+    ColourLegend* m_pathLegend;
     QLabel* m_facts;
     std::filesystem::path m_bookmarkFile;
     QString m_notice;        // said until something else happens

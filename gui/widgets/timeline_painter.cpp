@@ -41,22 +41,70 @@ const QStaticText& TimelinePainter::labelText(std::string_view text, int width,
 }
 
 void TimelinePainter::paintLabels(QPainter& painter, const QRect& rows,
-                                  const timeline::Frame& frame, std::int32_t pinnedHeight) {
+                                  const timeline::Frame& frame, const timeline::PathFrame& path,
+                                  std::int32_t pinnedHeight) {
     painter.save();
     painter.setClipRect(rows);
     const int height = painter.fontMetrics().height();
-    for (const timeline::FrameRow& row : frame.rows) {
+    auto veil = path.veils.begin();
+    for (std::size_t i = 0; i < frame.rows.size(); ++i) {
+        const timeline::FrameRow& row = frame.rows[i];
         const LineExtent extent = visibleExtent(row.place, pinnedHeight, frame.height);
         // A name that is cut in half is not read.
         if (extent.bottom - extent.top < std::min(height, row.place.height)) continue;
         const int y = rows.top() + row.place.y + (row.place.height - height) / 2;
         for (const timeline::Label& label : row.labels) {
-            painter.setPen(colourOf(timeline::textOn(m_palette->events[label.colour])));
+            // Both are ordered by row, then from left to right.
+            while (veil != path.veils.end() &&
+                   std::pair(veil->row, veil->x0) < std::pair(i, label.x0))
+                ++veil;
+            const bool veiled = veil != path.veils.end() && veil->row == i && veil->x0 == label.x0;
+            const timeline::Rgb under =
+                timeline::mixed(m_palette->events[label.colour], m_palette->background,
+                                veiled ? veil->paleness / 255.0 : 0);
+            painter.setPen(colourOf(timeline::textOn(under)));
             painter.drawStaticText(
                 rows.left() + label.x0 + kMargin, y,
                 labelText(label.text, label.x1 - label.x0 - 2 * kMargin, painter));
         }
     }
+    painter.restore();
+}
+
+void TimelinePainter::paintVeils(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
+                                 const timeline::PathFrame& path, std::int32_t pinnedHeight) const {
+    QColor veil = colourOf(m_palette->background);
+    for (const timeline::SlackVeil& one : path.veils) {
+        const timeline::PlacedRow& place = frame.rows[one.row].place;
+        const LineExtent extent = visibleExtent(place, pinnedHeight, frame.height);
+        veil.setAlpha(one.paleness);
+        painter.fillRect(rows.left() + one.x0, rows.top() + extent.top, one.x1 - one.x0,
+                         extent.bottom - extent.top, veil);
+    }
+}
+
+// Red alone is not seen by everybody, and lies on other reds: the line is also the only one with a
+// border of background.
+void TimelinePainter::paintPath(QPainter& painter, const QRect& rows,
+                                const timeline::PathFrame& path) const {
+    // Begins between two rows, so that names stay free.
+    constexpr int kStroke = 3, kAbove = 1;
+    const auto paintAll = [&](const QColor& colour, int border) {
+        painter.setPen(QPen(colour, 2 + 2 * border));
+        for (const timeline::PathStep& step : path.steps) {
+            painter.drawLine(rows.left() + step.x0, rows.top() + step.y0, rows.left() + step.x1,
+                             rows.top() + step.y1);
+        }
+        for (const timeline::PathStroke& stroke : path.strokes) {
+            const int height = stroke.pause ? 1 : kStroke, above = stroke.pause ? 0 : kAbove;
+            painter.fillRect(rows.left() + stroke.x0, rows.top() + stroke.y - above - border,
+                             stroke.x1 - stroke.x0, height + 2 * border, colour);
+        }
+    };
+    painter.save();
+    painter.setClipRect(rows);
+    paintAll(colourOf(m_palette->background), 1);
+    paintAll(colourOf(m_palette->critical), 0);
     painter.restore();
 }
 

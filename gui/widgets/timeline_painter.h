@@ -11,6 +11,7 @@
 #include "timeline/event_links.h"
 #include "timeline/frame.h"
 #include "timeline/palette.h"
+#include "timeline/path_layout.h"
 #include "timeline/ruler.h"
 
 namespace pleat::widgets {
@@ -36,9 +37,13 @@ class TimelinePainter {
   public:
     explicit TimelinePainter(timeline::Theme theme) : m_palette(&timeline::palette(theme)) {}
 
-    // `rows` is the rectangle of the rows within the widget.
+    // `rows` is the rectangle of the rows within the widget. Names stay readable under veils.
     void paintLabels(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
-                     std::int32_t pinnedHeight);
+                     const timeline::PathFrame& path, std::int32_t pinnedHeight);
+    // What has slack comes closer to the background; before names.
+    void paintVeils(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
+                    const timeline::PathFrame& path, std::int32_t pinnedHeight) const;
+    void paintPath(QPainter& painter, const QRect& rows, const timeline::PathFrame& path) const;
     void paintRuler(QPainter& painter, const QRect& ruler, const timeline::Viewport& viewport,
                     base::TraceTime zero, const std::vector<RulerMark>& marks) const;
     // Lines through the rows at the marks.

@@ -328,6 +328,134 @@ TEST(TimelineCanvas, IdleTimeHasTheColourOfTheBackground) {
     EXPECT_EQ(picture.pixel(kHeaderWidth + 800, y), background);
 }
 
+// Two ranks, one after the other; 40 000 ns of slack on the second event of the first.
+timeline::PathMarks marksOf(const base::Interval whole) {
+    timeline::PathMarks marks;
+    marks.window = whole;
+    marks.path = {{{{0}, {50'000}}, EventId(0)}, {{{50'000}, {100'000}}, EventId(2)}};
+    marks.slack = {{EventId(0), {0}}, {EventId(1), {40'000}}, {EventId(2), {0}}};
+    marks.palest = {10'000};
+    return marks;
+}
+
+std::shared_ptr<const trace::Trace> twoRanks() {
+    MadeTrace made;
+    made.addLane(made.addRank(0), {{0, 50'000, "a"}, {60'000, 90'000, "b"}});
+    made.addLane(made.addRank(1), {{50'000, 100'000, "c"}});
+    return made.build();
+}
+
+TEST(TimelineCanvas, CShowsTheCriticalPathInPlaceAndHidesIt) {
+    Shown shown(twoRanks());
+    std::vector<bool> said;
+    QObject::connect(&shown.canvas, &TimelineCanvas::pathShownChanged,
+                     [&](bool on) { said.push_back(on); });
+    shown.canvas.setPath(std::make_shared<const timeline::PathMarks>(marksOf({{0}, {100'000}})));
+    EXPECT_TRUE(shown.canvas.pathFrame().strokes.empty());
+    pressKey(shown.canvas, Qt::Key_C);
+    ASSERT_TRUE(shown.canvas.pathShown());
+    const timeline::PathFrame& path = shown.canvas.pathFrame();
+    ASSERT_EQ(path.strokes.size(), 2U);
+    EXPECT_EQ(path.strokes[1].x0, 500);
+    EXPECT_EQ(path.steps.size(), 1U);
+    EXPECT_EQ(path.veils.size(), 1U);
+    // It follows what is in view.
+    shown.canvas.showRange({{0}, {20'000}});
+    EXPECT_EQ(shown.canvas.pathFrame().strokes.size(), 1U);
+    pressKey(shown.canvas, Qt::Key_C);
+    EXPECT_TRUE(shown.canvas.pathFrame().strokes.empty());
+    EXPECT_EQ(said, (std::vector<bool>{true, false}));
+}
+
+TEST(TimelineCanvas, PaintsThePathRedAndWhatHasSlackPaler) {
+    Shown shown(twoRanks());
+    shown.canvas.setPath(std::make_shared<const timeline::PathMarks>(marksOf({{0}, {100'000}})));
+    const timeline::Palette& palette = timeline::palette(timeline::Theme::Light);
+    const auto pixel = [&](EventId event, int fromTop) {
+        const QImage picture = shown.canvas.grab().toImage();
+        const QPoint middle = shown.pointAt(event);
+        return picture.pixelColor(middle.x() + 30, middle.y() - timeline::kRowHeight / 2 + fromTop);
+    };
+    const QColor plain = pixel(EventId(1), 14), critical = pixel(EventId(0), 14);
+    EXPECT_NE(pixel(EventId(0), 1), colourOf(palette.critical));
+    pressKey(shown.canvas, Qt::Key_C);
+    EXPECT_EQ(pixel(EventId(0), 1), colourOf(palette.critical));
+    EXPECT_NE(pixel(EventId(1), 1), colourOf(palette.critical));
+    EXPECT_EQ(pixel(EventId(0), 14), critical);
+    EXPECT_GT(pixel(EventId(1), 14).lightness(), plain.lightness());
+    EXPECT_NE(pixel(EventId(1), 14), colourOf(palette.background));
+}
+
+TEST(TimelineCanvas, AnotherTraceHasNoPathOfTheOneBefore) {
+    Shown shown(twoRanks());
+    shown.canvas.setPath(std::make_shared<const timeline::PathMarks>(marksOf({{0}, {100'000}})));
+    shown.canvas.setPathShown(true);
+    shown.canvas.setData(models::makeTimelineData(threeEvents(), {}), true);
+    EXPECT_EQ(shown.canvas.path(), nullptr);
+    EXPECT_TRUE(shown.canvas.pathFrame().strokes.empty());
+}
+
+TEST(TimelineCanvas, AClickOnNothingSaysSoAlsoWhereNothingWasSelected) {
+    Shown shown(threeEvents());
+    click(shown.canvas, {kHeaderWidth + 750, kRulerHeight + 30});
+    EXPECT_EQ(shown.said, std::vector<EventId>{EventId()});
+}
+
+TEST(TimelineCanvas, WhatIsTooNarrowToSeeIsZoomedToOtherThingsStay) {
+    Shown shown(oneLane({{0, 10, "short"}, {50'000, 60'000, "long"}, {70'000, 70'000, "mark"}}));
+    const timeline::Viewport whole = shown.canvas.view();
+    shown.canvas.showReadable(EventId(1));
+    shown.canvas.showReadable(EventId(2));
+    EXPECT_EQ(shown.canvas.view(), whole);
+    shown.canvas.showReadable(EventId(0));
+    const double pixels = 10 / shown.canvas.view().nsPerPixel;
+    EXPECT_GE(pixels, 20);
+    EXPECT_LT(pixels, 200);
+    EXPECT_EQ(shown.visible().begin.ns, 0);
+}
+
+TEST(TimelineCanvas, NamesOfLanesAreCutNeverDropped) {
+    MadeTrace made;
+    made.addLane(made.addRank(0), {{0, 100'000}}, trace::LaneKind::HostThread,
+                 std::string(5'000, 'n'));
+    Shown shown(made.build());
+    const int y = kRulerHeight + timeline::kRankHeight + timeline::kLaneGap;
+    const QString title = shown.canvas.toolTipAt({30, y + 5});
+    EXPECT_TRUE(title.startsWith("nnnn"));
+    EXPECT_TRUE(title.endsWith(QChar(0x2026)));
+    EXPECT_EQ(shown.canvas.toolTipAt({30, kRulerHeight + 5}), "rank 0");
+    // In the header it stands as far as there is room.
+    const QImage picture = shown.canvas.grab().toImage();
+    const QColor background = colourOf(timeline::palette(timeline::Theme::Light).header);
+    const auto inkAt = [&](int x0, int x1) {
+        for (int x = x0; x < x1; ++x)
+            for (int row = 2; row < timeline::kRowHeight - 2; ++row)
+                if (picture.pixelColor(x, y + row) != background) return true;
+        return false;
+    };
+    EXPECT_TRUE(inkAt(40, 100));
+    EXPECT_TRUE(inkAt(kHeaderWidth - 50, kHeaderWidth - 20));
+    EXPECT_FALSE(inkAt(kHeaderWidth - 18, kHeaderWidth - 1));
+}
+
+TEST(TimelineRaster, WhatHasNoLengthIsAtFullStrength) {
+    const timeline::Palette& palette = timeline::palette(timeline::Theme::Light);
+    EXPECT_EQ(cellColour({1, 1, true}, palette), colourOf(palette.events[1]).rgb());
+    EXPECT_NE(cellColour({1, 1, false}, palette), colourOf(palette.events[1]).rgb());
+}
+
+TEST(TimelineCanvas, AMarkIsAPixelOfFullColour) {
+    Shown shown(oneLane({{0, 10, "a"}, {50'000, 50'000, "mark"}, {100'000, 100'000, "end"}}));
+    const timeline::FrameRow& row = shown.canvas.frame().rows[1];
+    EXPECT_TRUE(row.cells[500].instant);
+    EXPECT_FALSE(row.cells[0].instant);
+    EXPECT_FALSE(row.cells[501].instant);
+    const QImage picture = shown.canvas.grab().toImage();
+    const QColor full =
+        colourOf(timeline::palette(timeline::Theme::Light).events[row.cells[500].colour]);
+    EXPECT_EQ(picture.pixelColor(kHeaderWidth + 500, kRulerHeight + row.place.y + 5), full);
+}
+
 TEST(TimelineRaster, ALittleIsSeenAndMoreIsDarker) {
     const timeline::Palette& palette = timeline::palette(timeline::Theme::Light);
     const QRgb none = cellColour({0, 1}, palette);
