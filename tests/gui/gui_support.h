@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "annotate/annotate.h"
-#include "schedule/generators.h"
 #include "store/writer.h"
 #include "support/synthetic_run.h"
 #include "support/temporary_folder.h"
@@ -25,15 +24,8 @@ template <class Condition>
 
 // Two pipeline ranks, two chunks, folded, four microbatches; 2 replicas, three iterations.
 inline SyntheticOptions foldedOptions() {
-    SyntheticOptions options;
-    options.schedule =
-        *schedule::makeSchedule("folded", {.ranks = 2, .microbatches = 4, .chunks = 2, .group = 0});
-    options.dp = 2;
+    SyntheticOptions options = balancedOptions("folded", 2);
     options.iterations = 3;
-    options.forward = {{1'000'000}};
-    options.backward = {{2'000'000}};
-    options.link = {100'000};
-    options.sync = {500'000};
     return options;
 }
 

@@ -6,6 +6,7 @@
 
 #include "gui/gui_support.h"
 #include "models/facts.h"
+#include "schedule/generators.h"
 #include "trace/trace_builder.h"
 #include "widgets/answer_page.h"
 #include "widgets/main_window.h"

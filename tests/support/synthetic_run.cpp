@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "schedule/generators.h"
 #include "schedule/markers.h"
 #include "trace/categories.h"
 #include "trace/trace_builder.h"
@@ -360,6 +361,19 @@ class Run {
 };
 
 }  // namespace
+
+SyntheticOptions balancedOptions(std::string_view schedule, std::int32_t chunks,
+                                 std::int32_t microbatches) {
+    SyntheticOptions options;
+    options.schedule = *schedule::makeSchedule(schedule, {2, microbatches, chunks, 0});
+    options.dp = 2;
+    options.iterations = 2;
+    options.forward = {{1'000'000}};
+    options.backward = {{2'000'000}};
+    options.link = {100'000};
+    options.sync = {500'000};
+    return options;
+}
 
 SyntheticRun makeSyntheticRun(const SyntheticOptions& options) { return Run(options).run(); }
 

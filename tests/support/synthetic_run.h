@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/interval_set.h"
@@ -55,6 +56,12 @@ struct SyntheticOptions {
     bool withPayload = true;    // false: names only, and no marks, as other programs might do
     bool announceRank = true;   // false: no number in the process's environment
 };
+
+// A run without imperfections: two pipeline ranks of two replicas, two iterations, every forward
+// 1 ms, every backward 2 ms, every message 0.1 ms, every sync 0.5 ms. The schedule is a generator's
+// (schedule/generators.h).
+[[nodiscard]] SyntheticOptions balancedOptions(std::string_view schedule, std::int32_t chunks,
+                                               std::int32_t microbatches = 4);
 
 struct SyntheticEvent {
     std::int32_t rank = 0;

@@ -6,27 +6,15 @@
 
 #include "analysis/run_analysis.h"
 #include "annotate/annotate.h"
-#include "schedule/generators.h"
 #include "support/synthetic_run.h"
 
 namespace pleat::analysis {
 namespace {
 
+using testing::balancedOptions;
 using testing::SyntheticOptions;
 
-constexpr std::int32_t kMicrobatches = 4;
-
-SyntheticOptions balanced(std::string_view schedule, std::int32_t chunks) {
-    SyntheticOptions options;
-    options.schedule = *schedule::makeSchedule(schedule, {2, kMicrobatches, chunks, 0});
-    options.dp = 2;
-    options.iterations = 2;
-    options.forward = {{1'000'000}};
-    options.backward = {{2'000'000}};
-    options.link = {100'000};
-    options.sync = {500'000};
-    return options;
-}
+constexpr std::int32_t kMicrobatches = 4;  // of balancedOptions
 
 void slow(SyntheticOptions& options, std::int32_t rank, base::Duration every) {
     for (std::int32_t microbatch = 0; microbatch < kMicrobatches; ++microbatch)
@@ -48,7 +36,7 @@ const Straggler* find(const RunAnalysis& run, std::string_view key) {
 TEST(Stragglers, ABalancedRunHasNone) {
     for (const auto& [schedule, chunks] :
          {std::pair("gpipe", 1), {"1f1b", 1}, {"interleaved", 2}, {"folded", 2}})
-        EXPECT_TRUE(analysed(balanced(schedule, chunks)).stragglers.empty()) << schedule;
+        EXPECT_TRUE(analysed(balancedOptions(schedule, chunks)).stragglers.empty()) << schedule;
 }
 
 // The ideal of a run in which one of four ranks takes 400 us more for every task is 100 us more
@@ -56,9 +44,9 @@ TEST(Stragglers, ABalancedRunHasNone) {
 TEST(Stragglers, ASlowedRankIsNamedWithItsSlowdown) {
     for (const auto& [schedule, chunks] :
          {std::pair("gpipe", 1), {"1f1b", 1}, {"interleaved", 2}, {"folded", 2}}) {
-        SyntheticOptions recorded = balanced(schedule, chunks);
+        SyntheticOptions recorded = balancedOptions(schedule, chunks);
         slow(recorded, 3, {400'000});
-        SyntheticOptions ideal = balanced(schedule, chunks);
+        SyntheticOptions ideal = balancedOptions(schedule, chunks);
         ideal.forward = {{1'100'000}};
         ideal.backward = {{2'100'000}};
         SyntheticOptions alone = ideal;
@@ -79,7 +67,7 @@ TEST(Stragglers, ASlowedRankIsNamedWithItsSlowdown) {
 }
 
 TEST(Stragglers, ASlowStageIsNamed) {
-    SyntheticOptions options = balanced("1f1b", 1);
+    SyntheticOptions options = balancedOptions("1f1b", 1);
     options.forward = {{1'000'000}, {1'500'000}};
     options.backward = {{2'000'000}, {3'000'000}};
     const RunAnalysis run = analysed(options);
@@ -92,7 +80,7 @@ TEST(Stragglers, ASlowStageIsNamed) {
 }
 
 TEST(Stragglers, ASlowMicrobatchIsNamed) {
-    SyntheticOptions options = balanced("gpipe", 1);
+    SyntheticOptions options = balancedOptions("gpipe", 1);
     for (std::int32_t rank = 0; rank < 4; ++rank) options.extra.push_back({rank, 2, {4'000'000}});
     const RunAnalysis run = analysed(options);
     ASSERT_NE(find(run, "microbatch:2"), nullptr);

@@ -14,19 +14,8 @@
 namespace pleat::analysis {
 namespace {
 
+using testing::balancedOptions;
 using testing::SyntheticOptions;
-
-SyntheticOptions balanced(std::string_view schedule, std::int32_t chunks) {
-    SyntheticOptions options;
-    options.schedule = *schedule::makeSchedule(schedule, {2, 4, chunks, 0});
-    options.dp = 2;
-    options.iterations = 2;
-    options.forward = {{1'000'000}};
-    options.backward = {{2'000'000}};
-    options.link = {100'000};
-    options.sync = {500'000};
-    return options;
-}
 
 trace::Trace traceOf(const SyntheticOptions& options) {
     return *annotate::annotate(testing::traceOf(testing::makeSyntheticRun(options)));
@@ -46,7 +35,7 @@ std::string refusal(const trace::Trace& trace, const WhatIfOptions& options) {
 }
 
 TEST(WhatIf, NothingChangedPredictsTheReplay) {
-    const WhatIf result = answer(traceOf(balanced("1f1b", 1)), {});
+    const WhatIf result = answer(traceOf(balancedOptions("1f1b", 1)), {});
     EXPECT_EQ(result.predicted, result.replay);
     EXPECT_EQ(result.gain, 0);
     EXPECT_EQ(result.slowdown, 1);
@@ -59,7 +48,8 @@ TEST(WhatIf, NothingChangedPredictsTheReplay) {
 TEST(WhatIf, ABalancedRunIsItsOwnIdeal) {
     for (const auto& [schedule, chunks] :
          {std::pair("gpipe", 1), {"1f1b", 1}, {"interleaved", 2}, {"folded", 2}}) {
-        const WhatIf result = answer(traceOf(balanced(schedule, chunks)), {.ideal = {"all"}});
+        const WhatIf result =
+            answer(traceOf(balancedOptions(schedule, chunks)), {.ideal = {"all"}});
         EXPECT_EQ(result.predicted, result.replay) << schedule;
         EXPECT_EQ(result.slowdown, 1) << schedule;
     }
@@ -67,7 +57,7 @@ TEST(WhatIf, ABalancedRunIsItsOwnIdeal) {
 
 // Two stages and one microbatch: F0 F1 B1 B0 in a row, one message between each two.
 TEST(WhatIf, ScalesWhatAKeyCovers) {
-    SyntheticOptions options = balanced("gpipe", 1);
+    SyntheticOptions options = balancedOptions("gpipe", 1);
     options.schedule = *schedule::makeSchedule("gpipe", {2, 1, 1, 0});
     options.dp = 1;
     const trace::Trace trace = traceOf(options);
@@ -88,7 +78,7 @@ TEST(WhatIf, ScalesWhatAKeyCovers) {
 }
 
 TEST(WhatIf, ChangesFollowEachOtherAndKeptWorkStays) {
-    const trace::Trace trace = traceOf(balanced("1f1b", 1));
+    const trace::Trace trace = traceOf(balancedOptions("1f1b", 1));
     const WhatIf half = answer(trace, {.scale = {{"F", 0.5}}});
     EXPECT_EQ(answer(trace, {.scale = {{"F", 2}, {"F", 0.25}}}).predicted, half.predicted);
     EXPECT_LT(half.predicted, half.replay);
@@ -97,7 +87,7 @@ TEST(WhatIf, ChangesFollowEachOtherAndKeptWorkStays) {
 }
 
 TEST(WhatIf, ASlowedStageMadeIdealGivesItsTimeBack) {
-    SyntheticOptions options = balanced("1f1b", 1);
+    SyntheticOptions options = balancedOptions("1f1b", 1);
     options.forward = {{1'000'000}, {1'600'000}};
     const WhatIf slow = answer(traceOf(options), {.ideal = {"stage:1"}});
     EXPECT_GT(slow.slowdown, 1.05);
@@ -111,14 +101,14 @@ TEST(WhatIf, ASlowedStageMadeIdealGivesItsTimeBack) {
 TEST(WhatIf, OnlyIterationsChosenCount) {
     WhatIfOptions options;
     options.iterations = {{1, 1}};
-    const WhatIf result = answer(traceOf(balanced("1f1b", 1)), options);
+    const WhatIf result = answer(traceOf(balancedOptions("1f1b", 1)), options);
     ASSERT_EQ(result.iterations.size(), 1U);
     EXPECT_EQ(result.iterations.front().iteration, 1);
     EXPECT_FALSE(result.ci95);
 }
 
 TEST(WhatIf, AKeyTheTraceHasNothingOfIsNamedWithTheNearest) {
-    const trace::Trace trace = traceOf(balanced("1f1b", 1));
+    const trace::Trace trace = traceOf(balancedOptions("1f1b", 1));
     EXPECT_EQ(refusal(trace, {.ideal = {"stag:1"}}),
               "--ideal stag:1: nothing in the trace is \"stag:1\"; did you mean stage:1?");
     EXPECT_NE(refusal(trace, {.scale = {{"computer", 2}}}).find("did you mean compute?"),
@@ -130,7 +120,7 @@ TEST(WhatIf, AKeyTheTraceHasNothingOfIsNamedWithTheNearest) {
 }
 
 TEST(WhatIf, AFactorIsNeitherNegativeNorHuge) {
-    const trace::Trace trace = traceOf(balanced("1f1b", 1));
+    const trace::Trace trace = traceOf(balancedOptions("1f1b", 1));
     for (const double factor : {-0.5, 1001.0, std::numeric_limits<double>::quiet_NaN()}) {
         EXPECT_NE(refusal(trace, {.scale = {{"F", factor}}}).find("a factor is from 0 to 1000"),
                   std::string::npos);
