@@ -9,21 +9,18 @@ namespace {
 
 constexpr std::size_t kMostProblemBytes = 4'000;
 
-struct Answer {
-    std::shared_ptr<const analysis::Comparison> results;
-    QString problem;
-};
-
 // One of the two, and what it is called.
 struct Run {
     std::shared_ptr<const trace::Trace> trace;
     QString name;
 };
 
-Answer compared(const Run& base, const Run& other, const std::stop_token& stop) {
+Answer<analysis::Comparison> compared(const Run& base, const Run& other,
+                                      const std::stop_token& stop) {
     const auto problem = [](const Run& run, const base::Error& error) {
-        return Answer{nullptr, QStringLiteral("%1: %2").arg(
-                                   run.name, shownText(error.message, kMostProblemBytes))};
+        return Answer<analysis::Comparison>{
+            nullptr,
+            QStringLiteral("%1: %2").arg(run.name, shownText(error.message, kMostProblemBytes))};
     };
     const auto ours = analysis::seriesOf(*base.trace, {});
     if (!ours) return problem(base, ours.error());
@@ -44,18 +41,12 @@ ComparisonModel::ComparisonModel(const TraceSession& base, const TraceSession& o
 }
 
 void ComparisonModel::compare() {
-    m_background.stop();
-    m_results.reset();
-    m_problem.clear();
+    m_answer.clear();
     const Run base{m_base.trace(), m_base.name()}, other{m_other.trace(), m_other.name()};
     if (base.trace && other.trace) {
-        m_background.start(
+        m_answer.start(
             [base, other](const std::stop_token& stop) { return compared(base, other, stop); },
-            [this](Answer answer) {
-                m_results = std::move(answer.results);
-                m_problem = answer.problem;
-                emit changed();
-            });
+            [this] { emit changed(); });
     }
     emit changed();
 }

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "analysis/compare.h"
-#include "models/background.h"
+#include "models/background_answer.h"
 #include "models/trace_session.h"
 
 namespace pleat::models {
@@ -20,9 +20,11 @@ class ComparisonModel : public QObject {
     ComparisonModel(const TraceSession& base, const TraceSession& other, QObject* parent = nullptr);
 
     // Null while they are being compared, and where they cannot be: problem() then says why.
-    [[nodiscard]] std::shared_ptr<const analysis::Comparison> results() const { return m_results; }
-    [[nodiscard]] const QString& problem() const { return m_problem; }
-    [[nodiscard]] bool working() const { return m_background.running(); }
+    [[nodiscard]] std::shared_ptr<const analysis::Comparison> results() const {
+        return m_answer.results();
+    }
+    [[nodiscard]] const QString& problem() const { return m_answer.problem(); }
+    [[nodiscard]] bool working() const { return m_answer.working(); }
 
   signals:
     void changed();
@@ -32,9 +34,7 @@ class ComparisonModel : public QObject {
 
     const TraceSession& m_base;
     const TraceSession& m_other;
-    std::shared_ptr<const analysis::Comparison> m_results;
-    QString m_problem;
-    Background m_background;
+    BackgroundAnswer<analysis::Comparison> m_answer;
 };
 
 }  // namespace pleat::models

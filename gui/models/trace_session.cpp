@@ -13,12 +13,7 @@ namespace fs = std::filesystem;
 constexpr int kWatchMilliseconds = 1'000;
 constexpr int kProgressMilliseconds = 100;
 
-struct Analysed {
-    std::shared_ptr<const RunResults> results;
-    QString error;
-};
-
-Analysed resultsOf(const trace::Trace& trace) {
+Answer<RunResults> resultsOf(const trace::Trace& trace) {
     auto run = analysis::analyseRun(trace, {});
     if (!run) return {nullptr, shownText(run.error().message)};
     return {std::make_shared<const RunResults>(
@@ -39,9 +34,9 @@ QString TraceSession::name() const { return shownText(m_request.name()); }
 
 void TraceSession::open(opening::OpenRequest request) {
     m_request = std::move(request);
-    m_analysing.stop();
+    m_followed = false;
+    m_analysis.clear();
     m_trace.reset();
-    m_results.reset();
     m_error.clear();
     setNotice({});
     setState(State::Loading);
@@ -62,7 +57,7 @@ void TraceSession::reload() {
 }
 
 void TraceSession::load() {
-    m_fingerprint = fingerprint();
+    m_seen = seenNow();
     m_progress = std::make_shared<std::atomic<double>>(-1);
     m_loading.start(
         [request = m_request, told = m_progress](const std::stop_token& stop) {
@@ -79,14 +74,16 @@ void TraceSession::finishLoading(Opened opened) {
     if (!opened) {
         const QString error = shownText(opened.error().message, 4'000);
         // What was read before is worth more than the fact that it cannot be read again.
-        if (m_state == State::Loaded) return setNotice(error);
+        if (m_state == State::Loaded)
+            return setNotice(tr("%1; what was read before stays here").arg(error));
         m_error = error;
         return setState(State::Failed);
     }
     m_trace = std::make_shared<const trace::Trace>(std::move(opened->trace));
     m_database = opened->database;
     m_finished = opened->finished;
-    m_results.reset();
+    m_followed = m_followed || !m_finished;
+    m_analysis.clear();
     setState(State::Loaded);
     setNotice(m_finished ? QString()
                          : tr("The recording is still running or was interrupted; this is what it "
@@ -97,12 +94,11 @@ void TraceSession::finishLoading(Opened opened) {
 }
 
 void TraceSession::analyse() {
-    m_analysing.start([trace = m_trace](const std::stop_token&) { return resultsOf(*trace); },
-                      [this](Analysed answer) {
-                          m_results = std::move(answer.results);
-                          if (!m_results) setNotice(tr("No analysis: %1").arg(answer.error));
-                          emit resultsChanged();
-                      });
+    m_analysis.start([trace = m_trace](const std::stop_token&) { return resultsOf(*trace); },
+                     [this] {
+                         if (!results()) setNotice(tr("No analysis: %1").arg(m_analysis.problem()));
+                         emit resultsChanged();
+                     });
 }
 
 void TraceSession::setState(State state) {
@@ -121,32 +117,58 @@ void TraceSession::setNotice(const QString& notice) {
 
 void TraceSession::lookAtFiles() {
     if (m_loading.running()) return;
-    const std::uint64_t now = fingerprint();
-    if (now == m_fingerprint) return;
-    std::error_code ignored;
-    for (const fs::path& file : m_request.files) {
-        if (fs::exists(file, ignored)) continue;
-        m_fingerprint = now;  // said once
-        return setNotice(tr("%1 is gone; what was read of it stays here until the window closes.")
-                             .arg(shownText(file.string())));
+    const std::vector<Seen> now = seenNow();
+    if (now == m_seen) return;
+    const std::vector<Seen> before = std::exchange(m_seen, now);  // said once
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const QString what =
+            whatBecameOf(shownText(m_request.files[i].string()), before[i], now[i]);
+        if (!what.isEmpty()) return setNotice(what);
     }
-    if (!m_finished) load();
+    if (m_followed) load();
 }
 
-std::uint64_t TraceSession::fingerprint() const {
-    std::uint64_t mixed = 0;
-    const auto mix = [&mixed](std::uint64_t value) { mixed = mixed * 1'000'003 + value; };
+QString TraceSession::whatBecameOf(const QString& file, const Seen& before, const Seen& now) const {
+    if (!now.there)
+        return before.there
+                   ? tr("%1 is gone; what was read of it stays here until the window closes.")
+                         .arg(file)
+                   : QString();
+    if (now.bytes < before.bytes)
+        return tr("%1 was cut off: %2 of the %3 bytes it had are left; what was read of it stays "
+                  "here. File > Reload tries to read what it is now.")
+            .arg(file)
+            .arg(now.bytes)
+            .arg(before.bytes);
+    const bool same = now.bytes == before.bytes && now.changed == before.changed;
+    if (same || m_followed) return {};
+    return tr("%1 has changed since it was read; what was read of it stays here. File > Reload "
+              "reads it again.")
+        .arg(file);
+}
+
+std::vector<TraceSession::Seen> TraceSession::seenNow() const {
+    std::vector<Seen> all;
     for (const fs::path& file : m_request.files) {
-        for (const char* ending : {"", "-wal"}) {
-            std::error_code failed;
-            const fs::path part = file.string() + ending;
-            const auto bytes = fs::file_size(part, failed);
-            mix(failed ? 0 : bytes);
+        const fs::path log = file.string() + "-wal";
+        std::error_code failed;
+        Seen seen;
+        seen.there = fs::exists(file, failed);
+        const auto bytesOf = [&failed](const fs::path& part) {
+            const std::uintmax_t bytes = fs::file_size(part, failed);
+            return failed ? 0 : bytes;  // a folder has none
+        };
+        const auto changeOf = [&failed](const fs::path& part) {
             const auto changed = fs::last_write_time(part, failed);
-            mix(failed ? 0 : static_cast<std::uint64_t>(changed.time_since_epoch().count()));
-        }
+            return failed ? fs::file_time_type() : changed;
+        };
+        seen.bytes = bytesOf(file);
+        seen.logBytes = bytesOf(log);
+        seen.changed = changeOf(file);
+        seen.logChanged = changeOf(log);
+        all.push_back(seen);
     }
-    return mixed;
+    return all;
 }
 
 }  // namespace pleat::models

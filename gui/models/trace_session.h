@@ -1,6 +1,7 @@
 // The one trace a window shows: opened in the background with progress and cancel, then analysed in
-// the background, then watched: a recording that goes on is read again when it has grown, and a
-// file that is gone is said. What is handed out is immutable and shared. One thread, the window's.
+// the background, then watched: a recording that goes on is read again when it has grown; a file
+// that is gone, was cut off or changed otherwise is said. What is handed out is immutable and
+// shared. One thread, the window's.
 #pragma once
 
 #include <QObject>
@@ -14,7 +15,7 @@
 #include "analysis/run_analysis.h"
 #include "base/result.h"
 #include "graph/measured_graph.h"
-#include "models/background.h"
+#include "models/background_answer.h"
 #include "opening/open_trace.h"
 #include "trace/trace.h"
 
@@ -50,15 +51,15 @@ class TraceSession : public QObject {
     [[nodiscard]] double progress() const { return *m_progress; }
     // Why it failed, in one line.
     [[nodiscard]] const QString& error() const { return m_error; }
-    // What has to be known about the trace shown: its recording goes on, its file is gone, its
-    // analysis failed. Empty: nothing.
+    // What has to be known about the trace shown: its recording goes on, its file is gone or no
+    // longer what was read, its analysis failed. Empty: nothing.
     [[nodiscard]] const QString& notice() const { return m_notice; }
     // Null unless Loaded.
     [[nodiscard]] std::shared_ptr<const trace::Trace> trace() const { return m_trace; }
     // Null until the analysis is done.
-    [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_results; }
+    [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_analysis.results(); }
     // Is there nothing more to come of this trace?
-    [[nodiscard]] bool analysed() const { return m_trace != nullptr && !m_analysing.running(); }
+    [[nodiscard]] bool analysed() const { return m_trace != nullptr && !m_analysis.working(); }
     // The *.pleat file of the trace; empty where it was imported.
     [[nodiscard]] const std::filesystem::path& database() const { return m_database; }
     [[nodiscard]] bool recordingGoesOn() const { return m_state == State::Loaded && !m_finished; }
@@ -75,6 +76,13 @@ class TraceSession : public QObject {
 
   private:
     using Opened = base::Result<opening::OpenedTrace>;
+    // What is seen of a file from outside; of a recording's log too.
+    struct Seen {
+        bool there = false;
+        std::uintmax_t bytes = 0, logBytes = 0;
+        std::filesystem::file_time_type changed{}, logChanged{};
+        friend bool operator==(const Seen&, const Seen&) = default;
+    };
 
     void load();
     void finishLoading(Opened opened);
@@ -82,21 +90,24 @@ class TraceSession : public QObject {
     void setState(State state);
     void setNotice(const QString& notice);
     void lookAtFiles();
-    // Changes whenever a recording's file or its log does.
-    [[nodiscard]] std::uint64_t fingerprint() const;
+    [[nodiscard]] std::vector<Seen> seenNow() const;
+    // What became of a file since it was read; empty: nothing that a person has to know.
+    [[nodiscard]] QString whatBecameOf(const QString& file, const Seen& before,
+                                       const Seen& now) const;
 
     State m_state = State::Empty;
     opening::OpenRequest m_request;
     QString m_error, m_notice;
     std::shared_ptr<const trace::Trace> m_trace;
-    std::shared_ptr<const RunResults> m_results;
     std::filesystem::path m_database;
     bool m_finished = true;
-    std::uint64_t m_fingerprint = 0;  // when it was read last
+    bool m_followed = false;   // it was seen unfinished: what comes is read, to its annotation
+    std::vector<Seen> m_seen;  // of each file, when it was read or spoken of last
     QTimer m_watch, m_progressClock;
     // Written by the loading thread, read here: one number, so relaxed order suffices.
     std::shared_ptr<std::atomic<double>> m_progress = std::make_shared<std::atomic<double>>(-1);
-    Background m_loading, m_analysing;
+    Background m_loading;
+    BackgroundAnswer<RunResults> m_analysis;
 };
 
 }  // namespace pleat::models

@@ -107,5 +107,47 @@ TEST(TraceSession, KeepsWhatItReadWhenTheFileVanishesAndSaysSo) {
     EXPECT_NE(session.trace(), nullptr);
 }
 
+TEST(TraceSession, SaysWhenAFileIsCutOffWhileItIsOpenAndKeepsWhatItRead) {
+    const test::TemporaryFolder folder;
+    TraceSession session;
+    session.setWatchInterval(5);
+    const auto file = writeFolded(folder);
+    session.open(requestFor(file));
+    ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
+    const auto trace = session.trace();
+    const auto bytes = std::filesystem::file_size(file);
+    std::filesystem::resize_file(file, bytes / 2);
+    ASSERT_TRUE(waitUntil([&] { return !session.notice().isEmpty(); }));
+    EXPECT_TRUE(session.notice().contains(
+        QStringLiteral("was cut off: %1 of the %2 bytes").arg(bytes / 2).arg(bytes)))
+        << session.notice().toStdString();
+    EXPECT_TRUE(session.notice().contains("stays here"));
+    EXPECT_EQ(session.trace(), trace);
+    EXPECT_EQ(session.state(), State::Loaded);
+    session.reload();
+    ASSERT_TRUE(waitUntil([&] { return !session.notice().contains("cut off"); }));
+    EXPECT_TRUE(session.notice().endsWith("what was read before stays here"))
+        << session.notice().toStdString();
+    EXPECT_EQ(session.trace(), trace);
+}
+
+TEST(TraceSession, SaysWhenAFinishedFileHasChangedAndReadsItWhenAsked) {
+    const test::TemporaryFolder folder;
+    const auto file = folder.file("x.json");
+    const std::string event = R"({"ph":"X","name":"step","pid":1,"tid":1,"ts":0,"dur":1})";
+    test::writeBytes(file, "[" + event + "]");
+    TraceSession session;
+    session.setWatchInterval(5);
+    session.open(requestFor(file));
+    ASSERT_TRUE(waitUntil([&] { return session.analysed(); }));
+    ASSERT_EQ(session.trace()->eventCount(), 1U);
+    test::writeBytes(file, "[" + event + "," + event + "]");
+    ASSERT_TRUE(waitUntil([&] { return session.notice().contains("has changed"); }));
+    EXPECT_EQ(session.trace()->eventCount(), 1U);
+    session.reload();
+    ASSERT_TRUE(waitUntil([&] { return session.trace()->eventCount() == 2; }));
+    EXPECT_FALSE(session.notice().contains("has changed"));
+}
+
 }  // namespace
 }  // namespace pleat::models
