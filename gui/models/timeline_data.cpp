@@ -4,7 +4,7 @@
 #include <map>
 
 #include "graph/measured_graph.h"
-#include "timeline/viewport.h"
+#include "timeline/busy_strip.h"
 
 namespace pleat::models {
 
@@ -35,31 +35,18 @@ std::shared_ptr<const TimelineData> makeTimelineData(
 
 std::vector<std::uint8_t> busyStrip(const TimelineData& data, std::size_t columns,
                                     const std::stop_token& stop) {
-    const timeline::Viewport whole =
-        timeline::fitted(data.index.span(), static_cast<std::int32_t>(columns));
-    std::vector<base::TraceTime> bounds;
-    for (std::size_t c = 0; c <= columns; ++c)
-        bounds.push_back(timeline::timeAt(whole, static_cast<double>(c)));
-    std::vector<double> busy(columns, 0);
-    std::vector<bool> any(columns, false);
+    timeline::BusyStrip strip(data.index.span(), columns);
     std::vector<timeline::Summary> summaries(columns);
     const std::size_t ranks = data.trace().ranks().size();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         if (stop.stop_requested()) return {};
         timeline::RowIndex::Bookmark bookmark = 0;
-        data.index.summary(trace::RankId::at(rank)).summarise(bounds, summaries, bookmark);
+        data.index.summary(trace::RankId::at(rank)).summarise(strip.bounds(), summaries, bookmark);
         for (std::size_t c = 0; c < columns; ++c) {
-            any[c] = any[c] || summaries[c].count > 0;
-            busy[c] += static_cast<double>(summaries[c].busy.ns);
+            if (summaries[c].count > 0) strip.add(c, summaries[c].busy);
         }
     }
-    std::vector<std::uint8_t> strip(columns, 0);
-    for (std::size_t c = 0; c < columns; ++c) {
-        const auto length = static_cast<double>((bounds[c + 1] - bounds[c]).ns);
-        const double share = length > 0 ? busy[c] / length / static_cast<double>(ranks) : 0;
-        if (any[c]) strip[c] = static_cast<std::uint8_t>(std::clamp(share * 255, 1.0, 255.0));
-    }
-    return strip;
+    return strip.shares(ranks);
 }
 
 }  // namespace pleat::models

@@ -42,9 +42,8 @@ struct TimelineData {
 [[nodiscard]] std::shared_ptr<const TimelineData> makeTimelineData(
     const std::shared_ptr<const trace::Trace>& trace, const std::stop_token& stop);
 
-// The whole run as one strip: for each of `columns` equal parts of its time, which share of it the
-// ranks were busy, in their mean, 0 … 255; rounded down, but not to 0. Makes the summaries of all
-// ranks. Empty when it was asked to stop.
+// The whole run as one strip of `columns` parts: how busy its ranks were (timeline/busy_strip.h).
+// Makes the summaries of all ranks. Empty when it was asked to stop.
 [[nodiscard]] std::vector<std::uint8_t> busyStrip(const TimelineData& data, std::size_t columns,
                                                   const std::stop_token& stop);
 

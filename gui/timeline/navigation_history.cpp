@@ -28,4 +28,14 @@ std::optional<Viewport> NavigationHistory::redo() {
     return m_steps[++m_at].viewport;
 }
 
+void NavigationHistory::fit(base::Interval whole, std::int32_t width) {
+    for (Step& step : m_steps) step.viewport = fitted(step.viewport, whole, width);
+}
+
+NavigationHistory NavigationHistory::shifted(base::Duration by) const {
+    NavigationHistory later = *this;
+    for (Step& step : later.m_steps) step.viewport.begin = step.viewport.begin + by;
+    return later;
+}
+
 }  // namespace pleat::timeline

@@ -29,6 +29,11 @@ class NavigationHistory {
     [[nodiscard]] std::optional<Viewport> redo();
     [[nodiscard]] const Viewport& current() const { return m_steps[m_at].viewport; }
 
+    // Every step on another number of pixels, as far as it lies within the whole.
+    void fit(base::Interval whole, std::int32_t width);
+    // The same way, each step that much later: of a picture that moves together with this one.
+    [[nodiscard]] NavigationHistory shifted(base::Duration by) const;
+
   private:
     struct Step {
         Viewport viewport;

@@ -90,6 +90,10 @@ Viewport fitted(base::Interval interval, std::int32_t width) {
     return viewport;
 }
 
+Viewport fitted(const Viewport& viewport, base::Interval whole, std::int32_t width) {
+    return clamped(viewport.width == width ? viewport : fitted(visible(viewport), width), whole);
+}
+
 Viewport clamped(const Viewport& viewport, base::Interval whole) {
     const Viewport all = fitted(whole, viewport.width);
     if (viewport.nsPerPixel >= all.nsPerPixel) return all;

@@ -42,6 +42,8 @@ struct Viewport {
 // Shows a whole interval, all of it, on `width` pixels; one without length gets a pixel's worth
 // of time around it.
 [[nodiscard]] Viewport fitted(base::Interval interval, std::int32_t width);
+// Shows what another viewport does, on `width` pixels, as far as it lies within the whole.
+[[nodiscard]] Viewport fitted(const Viewport& viewport, base::Interval whole, std::int32_t width);
 // The nearest viewport that shows no more than the whole and nothing outside of it.
 [[nodiscard]] Viewport clamped(const Viewport& viewport, base::Interval whole);
 

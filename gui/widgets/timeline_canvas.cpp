@@ -168,16 +168,14 @@ void TimelineCanvas::setScroll(int scroll) {
 
 void TimelineCanvas::undoNavigation() {
     if (const auto view = m_history.undo()) {
-        const int width = rowsRect().width();
-        m_view = view->width == width ? *view : timeline::fitted(timeline::visible(*view), width);
+        m_view = *view;
         changed();
     }
 }
 
 void TimelineCanvas::redoNavigation() {
     if (const auto view = m_history.redo()) {
-        const int width = rowsRect().width();
-        m_view = view->width == width ? *view : timeline::fitted(timeline::visible(*view), width);
+        m_view = *view;
         changed();
     }
 }

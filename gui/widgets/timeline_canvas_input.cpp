@@ -1,11 +1,11 @@
 // What a TimelineCanvas does with keys, mouse, wheel and gestures.
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QNativeGestureEvent>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/pinch.h"
 #include "widgets/timeline_canvas.h"
 
 namespace pleat::widgets {
@@ -25,13 +25,8 @@ constexpr int kPinWidth = 20;
 }  // namespace
 
 void TimelineCanvas::resizeEvent(QResizeEvent*) {
-    const bool wasWhole = m_view == timeline::fitted(whole(), m_view.width);
-    const int width = rowsRect().width();
-    // The same stretch of time, on more or fewer pixels.
-    m_view = wasWhole
-                 ? timeline::fitted(whole(), width)
-                 : timeline::clamped(timeline::fitted(timeline::visible(m_view), width), whole());
-    if (wasWhole) m_history = timeline::NavigationHistory(m_view);
+    m_history.fit(whole(), rowsRect().width());
+    m_view = m_history.current();
     changed();
 }
 
@@ -44,13 +39,9 @@ void TimelineCanvas::changeEvent(QEvent* event) {
 }
 
 bool TimelineCanvas::event(QEvent* event) {
-    if (event->type() == QEvent::NativeGesture && m_data) {
-        const auto* gesture = static_cast<QNativeGestureEvent*>(event);
-        if (gesture->gestureType() == Qt::ZoomNativeGesture) {
-            const double x = gesture->position().x() - rowsRect().left();
-            zoomAt(x, 1 / std::clamp(1 + gesture->value(), 0.2, 5.0), Motion::Continues);
-            return true;
-        }
+    if (const auto pinch = pinchOf(*event); pinch && m_data) {
+        zoomAt(pinch->x - rowsRect().left(), pinch->factor, Motion::Continues);
+        return true;
     }
     if (event->type() == QEvent::ToolTip && m_data) {
         const auto* help = static_cast<QHelpEvent*>(event);

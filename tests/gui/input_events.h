@@ -4,6 +4,8 @@
 #include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QNativeGestureEvent>
+#include <QPointingDevice>
 #include <QWheelEvent>
 #include <QWidget>
 
@@ -41,6 +43,14 @@ inline void turnWheel(QWidget& widget, QPoint at, int notches,
                       Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QWheelEvent event(at, widget.mapToGlobal(at), {}, QPoint(0, notches * 120), Qt::NoButton,
                       modifiers, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&widget, &event);
+}
+
+// Fingers on a touch pad that move apart by this share, or together where it is negative.
+inline void pinch(QWidget& widget, QPoint at, double apart) {
+    const QPoint global = widget.mapToGlobal(at);
+    QNativeGestureEvent event(Qt::ZoomNativeGesture, QPointingDevice::primaryPointingDevice(), 2,
+                              at, at, global, apart, {});
     QApplication::sendEvent(&widget, &event);
 }
 

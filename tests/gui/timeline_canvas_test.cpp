@@ -101,6 +101,25 @@ TEST(TimelineCanvas, UndoGoesBackToWhereOneLooked) {
     EXPECT_EQ(shown.canvas.view(), near);
 }
 
+TEST(TimelineCanvas, UndoShowsTheSameTimesInAWindowOfAnotherSize) {
+    Shown shown(threeEvents());
+    shown.canvas.showRange({{40'000}, {50'000}});
+    const base::Interval near = shown.visible();
+    shown.canvas.showWhole();
+    shown.canvas.resize(kHeaderWidth + 500, kRulerHeight + 400);
+    EXPECT_EQ(shown.visible(), (base::Interval{{0}, {100'000}}));
+    pressKey(shown.canvas, Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_EQ(shown.visible(), near);
+    EXPECT_EQ(shown.canvas.view().width, 500);
+}
+
+TEST(TimelineCanvas, APinchZoomsWhereTheFingersAre) {
+    Shown shown(threeEvents());
+    testing::pinch(shown.canvas, {kHeaderWidth + 250, kRulerHeight + 50}, 0.25);
+    EXPECT_EQ(shown.canvas.view().nsPerPixel, 80);
+    EXPECT_EQ(timeline::timeAt(shown.canvas.view(), 250).ns, 25'000);
+}
+
 TEST(TimelineCanvas, FShowsTheWholeRunAndWithShiftWhatIsSelected) {
     Shown shown(threeEvents());
     shown.canvas.select(EventId(1));

@@ -197,6 +197,18 @@ TEST(NavigationHistory, MotionThatGoesOnIsOneStep) {
     EXPECT_EQ(history.redo()->begin.ns, 50);
 }
 
+TEST(NavigationHistory, GoesWithAnotherWidthAndTheOtherPicture) {
+    NavigationHistory history({{0}, 10, 100});
+    history.record({{200}, 1, 100}, Motion::Jump);
+    NavigationHistory later = history.shifted({5'000});
+    history.fit({{0}, {1'000}}, 50);
+    EXPECT_EQ(history.current(), (Viewport{{200}, 2, 50}));
+    EXPECT_EQ(history.undo(), (Viewport{{0}, 20, 50}));
+    EXPECT_EQ(later.current(), (Viewport{{5'200}, 1, 100}));
+    EXPECT_EQ(later.undo(), (Viewport{{5'000}, 10, 100}));
+    EXPECT_EQ(later.redo(), (Viewport{{5'200}, 1, 100}));
+}
+
 TEST(NavigationHistory, ForgetsTheOldestSteps) {
     NavigationHistory history({{0}, 1, 10});
     for (std::int64_t i = 1; i <= 2000; ++i) history.record({{i}, 1, 10}, Motion::Jump);
