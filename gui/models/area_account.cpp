@@ -30,15 +30,18 @@ AreaAccount& AreaAccount::operator+=(const AreaAccount& other) {
 
 std::vector<AreaAccount> accountArea(const trace::Trace& trace,
                                      const analysis::IterationAnalysis& analysis,
-                                     std::uint32_t firstRow, std::uint32_t lastRow,
-                                     base::Interval range) {
+                                     const timeline::PipelineScene& scene, std::uint32_t firstRow,
+                                     std::uint32_t lastRow, base::Interval range) {
     std::vector<AreaAccount> accounts;
     const base::Interval clipped = intersect(range, analysis.window.window);
     if (clipped.empty()) return accounts;
     const base::IntervalSet within(clipped);
-    for (std::size_t row = firstRow; row <= lastRow && row < analysis.ranks.size(); ++row) {
-        const analysis::RankIteration& rank = analysis.ranks[row];
-        accounts.push_back(accountOf(trace.ranks()[rank.rank].number, rank.parts, within));
+    std::set<std::int32_t> numbers;
+    for (std::size_t row = firstRow; row <= lastRow && row < scene.rows.size(); ++row)
+        numbers.insert(scene.rows[row].rank);
+    for (const analysis::RankIteration& rank : analysis.ranks) {
+        const std::int32_t number = trace.ranks()[rank.rank].number;
+        if (numbers.contains(number)) accounts.push_back(accountOf(number, rank.parts, within));
     }
     return accounts;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/iteration_analysis.h"
 #include "base/result.h"
+#include "timeline/pipeline_scene.h"
 #include "trace/trace.h"
 
 namespace pleat::models {
@@ -24,10 +25,12 @@ struct AreaAccount {
     AreaAccount& operator+=(const AreaAccount& other);
 };
 
-// Of rows [first, last] of an iteration's pipeline, by row; times clipped to its window. Empty
+// Of the ranks that rows [first, last] of an iteration's pipeline are of, by number: each once and
+// with all it did, whichever of its stages has a row within. Times clipped to the window. Empty
 // where nothing of the area lies within.
 [[nodiscard]] std::vector<AreaAccount> accountArea(const trace::Trace& trace,
                                                    const analysis::IterationAnalysis& analysis,
+                                                   const timeline::PipelineScene& scene,
                                                    std::uint32_t firstRow, std::uint32_t lastRow,
                                                    base::Interval range);
 

@@ -176,17 +176,18 @@ Figures eventFacts(const trace::Trace& trace, trace::EventId event,
     return std::move(facts).take();
 }
 
-Figures gapFacts(const IterationResults& iteration, std::size_t gap) {
+Figures gapFacts(const IterationResults& iteration, const timeline::PipelineScene& scene,
+                 std::size_t gap) {
     FactList facts;
-    const timeline::PipelineGap& piece = iteration.scene.gaps[gap];
+    const timeline::PipelineGap& piece = scene.gaps[gap];
     Place place;
-    place.rank = iteration.scene.rows[piece.row].rank;
+    place.rank = scene.rows[piece.row].rank;
     place.range = piece.span;
     place.iteration = iteration.analysis.window.iteration;
     facts.add(Text::tr("Idle"), shownDuration(piece.span.length()), place);
     facts.add(Text::tr("Rank"), Text::tr("rank %1").arg(place.rank), place);
     base::Duration whole;
-    for (const timeline::PipelineGap& other : iteration.scene.gaps) {
+    for (const timeline::PipelineGap& other : scene.gaps) {
         if (other.gap == piece.gap) whole += other.span.length();
     }
     if (whole != piece.span.length()) facts.add(Text::tr("Of a gap of"), shownDuration(whole));

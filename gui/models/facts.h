@@ -20,8 +20,9 @@ namespace pleat::models {
 // Where an event is, so that every view can show it.
 [[nodiscard]] Place placeOf(const trace::Trace& trace, trace::EventId event);
 
-// Of the scene's gap at this position: how long, and because of what.
-[[nodiscard]] Figures gapFacts(const IterationResults& iteration, std::size_t gap);
+// Of the gap at this position in one of the iteration's scenes: how long, and because of what.
+[[nodiscard]] Figures gapFacts(const IterationResults& iteration,
+                               const timeline::PipelineScene& scene, std::size_t gap);
 // The accounting of ranks between two moments: the sum of all, then each rank's.
 [[nodiscard]] Figures areaFacts(const std::vector<AreaAccount>& accounts, base::Interval range);
 

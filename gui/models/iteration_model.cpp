@@ -5,15 +5,10 @@
 #include "models/path_marks_maker.h"
 #include "models/pipeline_scene_maker.h"
 #include "models/text.h"
+#include "timeline/busy_strip.h"
 
 namespace pleat::models {
 namespace {
-
-struct Answer {
-    std::shared_ptr<const IterationResults> results;
-    QString problem;
-    std::vector<std::int32_t> numbers;
-};
 
 std::vector<std::int32_t> iterationNumbers(const trace::Trace& trace) {
     std::vector<std::int32_t> numbers;
@@ -22,20 +17,31 @@ std::vector<std::int32_t> iterationNumbers(const trace::Trace& trace) {
     return numbers;
 }
 
-Answer analysed(const std::shared_ptr<const trace::Trace>& trace,
-                std::optional<std::int32_t> iteration) {
+constexpr std::size_t kStripParts = 2'048;
+
+std::vector<std::uint8_t> busyStrip(const timeline::PipelineScene& scene) {
+    timeline::BusyStrip strip(scene.window, kStripParts);
+    for (const timeline::PipelineTask& task : scene.tasks) strip.add(task.span);
+    return strip.shares(scene.rows.size());
+}
+
+Answer<IterationResults> analysed(const std::shared_ptr<const trace::Trace>& trace,
+                                  std::optional<std::int32_t> iteration) {
     auto analysis = analysis::analyseIteration(*trace, iteration);
-    std::vector<std::int32_t> numbers = iterationNumbers(*trace);
-    if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000), std::move(numbers)};
-    timeline::PipelineScene scene = makePipelineScene(*trace, *analysis);
-    timeline::PathMarks marks = makePathMarks(*trace, *analysis);
-    return {std::make_shared<const IterationResults>(
-                IterationResults{trace, std::move(*analysis), std::move(scene), std::move(marks)}),
-            {},
-            std::move(numbers)};
+    if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000)};
+    return {std::make_shared<const IterationResults>(trace, std::move(*analysis)), {}};
 }
 
 }  // namespace
+
+IterationResults::IterationResults(std::shared_ptr<const trace::Trace> of,
+                                   analysis::IterationAnalysis analysed)
+    : trace(std::move(of)),
+      analysis(std::move(analysed)),
+      scene(makePipelineScene(*trace, analysis, timeline::PipelineRows::Rank)),
+      stageScene(makePipelineScene(*trace, analysis, timeline::PipelineRows::Stage)),
+      busy(busyStrip(scene)),
+      marks(makePathMarks(*trace, analysis)) {}
 
 IterationModel::IterationModel(TraceSession& session, QObject* parent)
     : QObject(parent), m_session(session) {
@@ -50,25 +56,25 @@ IterationModel::IterationModel(TraceSession& session, QObject* parent)
 }
 
 void IterationModel::choose(std::optional<std::int32_t> iteration) {
-    if (iteration == m_chosen && (m_results || working())) return;
-    if (iteration && m_results && m_results->analysis.window.iteration == *iteration) return;
+    if (iteration == m_chosen && (results() || working())) return;
+    if (iteration && results() && results()->analysis.window.iteration == *iteration) return;
     m_chosen = iteration;
     analyse();
 }
 
 void IterationModel::analyse() {
-    m_background.stop();
-    m_results.reset();
-    m_problem.clear();
+    m_answer.clear();
     if (const auto trace = m_session.trace()) {
-        m_background.start([trace, iteration = m_chosen](
-                               const std::stop_token&) { return analysed(trace, iteration); },
-                           [this](Answer answer) {
-                               m_results = std::move(answer.results);
-                               m_problem = answer.problem;
-                               m_numbers = std::move(answer.numbers);
-                               emit changed();
-                           });
+        const auto numbers = std::make_shared<std::vector<std::int32_t>>();
+        m_answer.start(
+            [trace, iteration = m_chosen, numbers](const std::stop_token&) {
+                *numbers = iterationNumbers(*trace);
+                return analysed(trace, iteration);
+            },
+            [this, numbers] {
+                m_numbers = std::move(*numbers);
+                emit changed();
+            });
     }
     emit changed();
 }

@@ -1,7 +1,6 @@
 #include "models/pipeline_scene_maker.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,25 +11,104 @@
 namespace pleat::models {
 namespace {
 
+using timeline::PipelineRows;
 using timeline::PipelineScene;
 using timeline::PipelineTask;
 using timeline::PipelineWork;
-
-constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 constexpr auto kByRowThenBegin = [](const auto& a, const auto& b) {
     return std::tie(a.row, a.span.begin) < std::tie(b.row, b.span.begin);
 };
 
+// Which row a rank's work is in. By stage, ranks that hold the same stage of the same replica stand
+// one below the other.
+class Rows {
+  public:
+    Rows(const trace::Trace& trace, const analysis::IterationAnalysis& analysis, PipelineRows by)
+        : m_trace(trace), m_by(by) {
+        for (const analysis::RankIteration& rank : analysis.ranks) m_stages[rank.rank];
+        if (by == PipelineRows::Stage) findStages(analysis);
+        for (auto& [rank, stages] : m_stages) {
+            if (stages.empty()) stages.insert(-1);
+        }
+        number(analysis);
+    }
+
+    [[nodiscard]] const std::vector<timeline::PipelineRow>& all() const { return m_rows; }
+    // Nothing for a rank that takes no part, and for a stage that it does not hold.
+    [[nodiscard]] std::optional<std::uint32_t> of(trace::RankId rank, std::int32_t stage) const {
+        const auto found = m_rowOf.find({rank, m_by == PipelineRows::Rank ? -1 : stage});
+        if (found == m_rowOf.end()) return std::nullopt;
+        return found->second;
+    }
+    // The row for what belongs to no stage: that of the rank's first.
+    [[nodiscard]] std::optional<std::uint32_t> of(trace::RankId rank) const {
+        const auto stages = m_stages.find(rank);
+        if (stages == m_stages.end()) return std::nullopt;
+        return of(rank, *stages->second.begin());
+    }
+
+  private:
+    void findStages(const analysis::IterationAnalysis& analysis) {
+        for (const trace::Task& task : m_trace.annotations().tasks) {
+            const auto rank = m_stages.find(task.rank);
+            if (rank != m_stages.end()) rank->second.insert(task.stage);
+        }
+        if (!analysis.ideal) return;
+        for (auto& [rank, stages] : m_stages) {
+            const std::int32_t pp = m_trace.ranks()[rank].coordinates.pp;
+            for (const graph::Node& node : analysis.ideal->graph.nodes()) {
+                if (node.kind == graph::NodeKind::Task && node.rank == pp)
+                    stages.insert(node.stage);
+            }
+        }
+    }
+
+    void number(const analysis::IterationAnalysis& analysis) {
+        std::vector<std::pair<trace::RankId, std::int32_t>> order;
+        for (const analysis::RankIteration& rank : analysis.ranks) {
+            for (const std::int32_t stage : m_stages[rank.rank])
+                order.emplace_back(rank.rank, stage);
+        }
+        if (m_by == PipelineRows::Stage) {
+            std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+                return std::pair(m_trace.ranks()[a.first].coordinates.dp, a.second) <
+                       std::pair(m_trace.ranks()[b.first].coordinates.dp, b.second);
+            });
+        }
+        for (const auto& [rank, stage] : order) {
+            m_rowOf.emplace(std::pair(rank, stage), static_cast<std::uint32_t>(m_rows.size()));
+            m_rows.push_back({m_trace.ranks()[rank].number, titleOf(rank, stage), stage});
+        }
+    }
+
+    [[nodiscard]] std::string titleOf(trace::RankId rank, std::int32_t stage) const {
+        const trace::Rank& about = m_trace.ranks()[rank];
+        std::string title = "rank " + std::to_string(about.number);
+        if (m_by == PipelineRows::Stage)
+            return stage < 0 ? title : "stage " + std::to_string(stage) + ", " + title;
+        if (about.coordinates.pp >= 0) title += ", pp " + std::to_string(about.coordinates.pp);
+        if (about.coordinates.dp > 0) title += ", dp " + std::to_string(about.coordinates.dp);
+        return title;
+    }
+
+    const trace::Trace& m_trace;
+    PipelineRows m_by;
+    std::map<trace::RankId, std::set<std::int32_t>> m_stages;  // by rank none: one row
+    std::map<std::pair<trace::RankId, std::int32_t>, std::uint32_t> m_rowOf;
+    std::vector<timeline::PipelineRow> m_rows;
+};
+
 class SceneMaker {
   public:
-    SceneMaker(const trace::Trace& trace, const analysis::IterationAnalysis& analysis)
-        : m_trace(trace), m_analysis(analysis), m_rowOf(trace.ranks().size(), kNoRow) {
+    SceneMaker(const trace::Trace& trace, const analysis::IterationAnalysis& analysis,
+               PipelineRows by)
+        : m_trace(trace), m_analysis(analysis), m_rows(trace, analysis, by) {
         m_scene.window = analysis.window.window;
+        m_scene.rows = m_rows.all();
     }
 
     PipelineScene make() && {
-        addRows();
         findCriticalEvents();
         findSlack();
         addTasks();
@@ -44,16 +122,11 @@ class SceneMaker {
     }
 
   private:
-    void addRows() {
-        for (const analysis::RankIteration& rank : m_analysis.ranks) {
-            m_rowOf[rank.rank.index()] = static_cast<std::uint32_t>(m_scene.rows.size());
-            const trace::Rank& about = m_trace.ranks()[rank.rank];
-            std::string title = "rank " + std::to_string(about.number);
-            if (about.coordinates.pp >= 0) title += ", pp " + std::to_string(about.coordinates.pp);
-            if (about.coordinates.dp > 0) title += ", dp " + std::to_string(about.coordinates.dp);
-            m_scene.rows.push_back({about.number, title});
-        }
-    }
+    // A piece of work of a rank, in whichever of its rows.
+    struct Work {
+        base::Interval span;
+        std::uint32_t row = 0;
+    };
 
     void findCriticalEvents() {
         if (!m_analysis.graph) return;
@@ -81,7 +154,7 @@ class SceneMaker {
         return found == m_slack.end() ? std::nullopt : std::optional(found->second);
     }
 
-    [[nodiscard]] std::uint32_t rowOf(trace::RankId rank) const { return m_rowOf[rank.index()]; }
+
     [[nodiscard]] base::Interval clipped(base::Interval span) const {
         return intersect(span, m_scene.window);
     }
@@ -89,30 +162,42 @@ class SceneMaker {
         return span.end < m_scene.window.begin || span.begin >= m_scene.window.end;
     }
 
+    void add(trace::RankId rank, const PipelineTask& task) {
+        m_scene.tasks.push_back(task);
+        m_work[rank].push_back({task.span, task.row});
+    }
+
     void addTasks() {
         const trace::Annotations& found = m_trace.annotations();
         for (std::size_t i = 0; i < found.tasks.size(); ++i) {
             const trace::Task& task = found.tasks[trace::TaskId::at(i)];
-            if (rowOf(task.rank) == kNoRow || outside(task.span)) continue;
-            m_scene.tasks.push_back(
-                {rowOf(task.rank), PipelineWork::Task, task.kind, task.stage, task.chunk,
-                 task.microbatch, clipped(task.span), task.event,
+            const auto row = m_rows.of(task.rank, task.stage);
+            if (!row || outside(task.span)) continue;
+            add(task.rank,
+                {*row, PipelineWork::Task, task.kind, task.stage, task.chunk, task.microbatch,
+                 clipped(task.span), task.event,
                  m_critical.contains({graph::NodeKind::Task, static_cast<std::int32_t>(i)}),
                  slackOf(graph::NodeKind::Task, i)});
         }
         for (std::size_t i = 0; i < found.phases.size(); ++i) {
             const trace::Phase& phase = found.phases[i];
-            if (rowOf(phase.rank) == kNoRow || outside(phase.span)) continue;
+            const auto row = m_rows.of(phase.rank);
+            if (!row || outside(phase.span)) continue;
             const bool data = phase.kind == trace::PhaseKind::DataLoading;
             PipelineTask task;
-            task.row = rowOf(phase.rank);
+            task.row = *row;
             task.work = data ? PipelineWork::DataLoading : PipelineWork::Optimizer;
             task.span = clipped(phase.span);
             task.event = phase.event;
             task.critical =
                 m_critical.contains({graph::NodeKind::Phase, static_cast<std::int32_t>(i)});
             task.slack = slackOf(graph::NodeKind::Phase, i);
-            m_scene.tasks.push_back(task);
+            add(phase.rank, task);
+        }
+        for (auto& [rank, work] : m_work) {
+            std::stable_sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
+                return a.span.begin < b.span.begin;
+            });
         }
     }
 
@@ -127,14 +212,28 @@ class SceneMaker {
                 if (transfer.operation == trace::Operation::Receive) received = &transfer;
             }
             if (sent == nullptr || received == nullptr || outside(received->span)) continue;
-            const std::uint32_t from = rowOf(sent->rank), to = rowOf(received->rank);
-            if (from == kNoRow || to == kNoRow || from == to) continue;
+            const auto from = m_rows.of(sent->rank, sent->stage),
+                       to = m_rows.of(received->rank, received->stage);
+            if (!from || !to || *from == *to) continue;
             const base::TraceTime begin = std::min(match.ready, received->span.end);
             m_scene.messages.push_back(
-                {from, to, {begin, received->span.end}, received->microbatch, received->event});
+                {*from, *to, {begin, received->span.end}, received->microbatch, received->event});
         }
         std::stable_sort(m_scene.messages.begin(), m_scene.messages.end(),
                          [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+    }
+
+    // A rank is idle as a whole, before the work that it waits for: that work's row has the gap.
+    [[nodiscard]] std::uint32_t rowOfGap(trace::RankId rank, base::TraceTime begin) const {
+        const auto work = m_work.find(rank);
+        if (work != m_work.end()) {
+            // Pieces of a rank's work do not cross, so their ends ascend too.
+            const auto next =
+                std::partition_point(work->second.begin(), work->second.end(),
+                                     [&](const Work& piece) { return piece.span.end <= begin; });
+            if (next != work->second.end()) return next->row;
+        }
+        return *m_rows.of(rank);
     }
 
     void addGaps() {
@@ -146,7 +245,8 @@ class SceneMaker {
                 for (const base::Duration part : gap.causes.of)
                     shares.push_back(static_cast<double>(part.ns) / whole);
                 for (const base::Interval piece : gap.pieces)
-                    m_scene.gaps.push_back({rowOf(rank.rank), piece, number, shares});
+                    m_scene.gaps.push_back(
+                        {rowOfGap(rank.rank, piece.begin), piece, number, shares});
                 ++number;
             }
         }
@@ -164,7 +264,7 @@ class SceneMaker {
                 if (node.kind != graph::NodeKind::Task || node.rank != pp) continue;
                 const base::Interval span = m_analysis.ideal->times.of[graph::NodeId::at(i)];
                 PipelineTask ghost;
-                ghost.row = rowOf(rank.rank);
+                ghost.row = *m_rows.of(rank.rank, node.stage);
                 ghost.kind = node.action;
                 ghost.stage = node.stage;
                 ghost.microbatch = node.microbatch;
@@ -176,17 +276,18 @@ class SceneMaker {
 
     const trace::Trace& m_trace;
     const analysis::IterationAnalysis& m_analysis;
-    std::vector<std::uint32_t> m_rowOf;  // by rank
+    const Rows m_rows;
     std::set<std::pair<graph::NodeKind, std::int32_t>> m_critical;
     std::map<std::pair<graph::NodeKind, std::int32_t>, base::Duration> m_slack;
+    std::map<trace::RankId, std::vector<Work>> m_work;  // by begin
     PipelineScene m_scene;
 };
 
 }  // namespace
 
 PipelineScene makePipelineScene(const trace::Trace& trace,
-                                const analysis::IterationAnalysis& analysis) {
-    return SceneMaker(trace, analysis).make();
+                                const analysis::IterationAnalysis& analysis, PipelineRows rows) {
+    return SceneMaker(trace, analysis, rows).make();
 }
 
 }  // namespace pleat::models

@@ -7,8 +7,13 @@
 
 namespace pleat::models {
 
-// A row per training rank, by number; replicas one below the other. O(n log n).
-[[nodiscard]] timeline::PipelineScene makePipelineScene(
-    const trace::Trace& trace, const analysis::IterationAnalysis& analysis);
+// A row per training rank, by number; or per stage that a rank holds, by replica and stage. There,
+// a message one end of which does not say its stage, on a rank that holds several, has no rows and
+// is left out; what belongs to no stage (optimizer, data) is in the row of the rank's first; idle
+// time is in the row of the work that ran next, for it is that which was waited for, and at the end
+// in that of the first. O(n log n).
+[[nodiscard]] timeline::PipelineScene makePipelineScene(const trace::Trace& trace,
+                                                        const analysis::IterationAnalysis& analysis,
+                                                        timeline::PipelineRows rows);
 
 }  // namespace pleat::models

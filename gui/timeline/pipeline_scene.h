@@ -1,9 +1,11 @@
 // What a picture of one iteration's pipeline shows, as plain values, before anything has a place on
-// a screen: a row per rank, its tasks, the messages between rows, the idle gaps with their causes,
-// and the schedule that was meant to run. Whoever has analysed the iteration fills it in.
+// a screen: a row per rank, or per stage that a rank holds, its tasks, the messages between rows,
+// the idle gaps with their causes, and the schedule that was meant to run. Whoever has analysed the
+// iteration fills it in.
 //
-// Invariants: tasks, gaps and ghosts are ordered by row, then begin. Those of a row do not cross;
-// where an odd trace has tasks that do, a picture may leave out one that began left of it.
+// Invariants: every task, gap and ghost is in one row, so that nothing is seen twice. They are
+// ordered by row, then begin. Those of a row do not cross; where an odd trace has tasks that do, a
+// picture may leave out one that began left of it.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +20,12 @@
 
 namespace pleat::timeline {
 
+enum class PipelineRows : std::uint8_t { Rank, Stage };
+
 struct PipelineRow {
     std::int32_t rank = -1;  // number
     std::string title;
+    std::int32_t stage = -1;  // -1: a row of the whole rank, or of tasks whose stage is not known
 };
 
 enum class PipelineWork : std::uint8_t { Task, Optimizer, DataLoading };

@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 #include "models/answer_figures.h"
@@ -43,9 +44,8 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
     connect(m_choose, &QPushButton::clicked, this, &ComparePage::chooseOther);
     for (const FigureView* table : {m_means, m_rows})
         connect(table, &FigureView::placeChosen, this, &SessionView::placeChosen);
-    connect(m_view, &PipelineView::rangeChanged, this, [this] { follow(*m_view, *m_otherView); });
-    connect(m_otherView, &PipelineView::rangeChanged, this,
-            [this] { follow(*m_otherView, *m_view); });
+    moveTogether(*m_view, *m_otherView);
+    moveTogether(*m_otherView, *m_view);
     for (const models::TraceSession* either : {&this->session(), &m_other}) {
         connect(either, &models::TraceSession::stateChanged, this, &ComparePage::update);
         connect(either, &models::TraceSession::resultsChanged, this, &ComparePage::update);
@@ -59,6 +59,10 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
 void ComparePage::openOther(const QStringList& files) {
     opening::OpenRequest request;
     for (const QString& file : files) request.files.emplace_back(file.toStdString());
+    openOther(std::move(request));
+}
+
+void ComparePage::openOther(opening::OpenRequest request) {
     if (!request.files.empty()) m_other.open(std::move(request));
 }
 
@@ -68,9 +72,13 @@ void ComparePage::chooseOther() {
         tr("Traces (*.pleat *.json *.json.gz *.json.zst *.sqlite);;All files (*)")));
 }
 
+bool ComparePage::settled() const {
+    return m_other.state() != State::Loading && !m_otherIteration.working() &&
+           !m_comparison.working();
+}
+
 void ComparePage::update() {
-    m_view->setResults(m_iteration.results());
-    m_otherView->setResults(m_otherIteration.results());
+    showPipelines();
     const auto compared = m_comparison.results();
     const auto ours = session().results();
     const models::Place place = ours ? models::typicalIteration(*ours) : models::Place();
@@ -79,6 +87,21 @@ void ComparePage::update() {
     m_view->setVisible(m_other.state() == State::Loaded);
     m_otherView->setVisible(m_other.state() == State::Loaded);
     m_status->setText(statusText());
+}
+
+void ComparePage::showPipelines() {
+    if (m_view->results() == m_iteration.results() &&
+        m_otherView->results() == m_otherIteration.results())
+        return;
+    m_following = true;  // each has all of its own first
+    m_view->setResults(m_iteration.results());
+    m_otherView->setResults(m_otherIteration.results());
+    m_following = false;
+    if (!m_view->results() || !m_otherView->results()) return;
+    // Of the longer iteration all is in view.
+    const auto length = [](const PipelineView& view) { return view.scene().window.length(); };
+    const bool otherIsLonger = length(*m_otherView) > length(*m_view);
+    (otherIsLonger ? m_view : m_otherView)->follow(*(otherIsLonger ? m_otherView : m_view));
 }
 
 QString ComparePage::statusText() const {
@@ -91,7 +114,10 @@ QString ComparePage::statusText() const {
             return m_other.error();
         case State::Loaded:
             if (!m_comparison.problem().isEmpty())
-                return tr("The two cannot be compared: %1").arg(m_comparison.problem());
+                return tr("The two cannot be compared: %1.\nCompare with a run that has whole "
+                          "iterations; where events have names of their own, rules say what these "
+                          "mean: pleat view BASE --with NEW --rules FILE (docs/importing.md).")
+                    .arg(m_comparison.problem());
             if (!m_comparison.results()) return tr("Comparing…");
             return tr("%1\nBASE, above: this run. NEW, below: %2. Orange: slower or longer, blue: "
                       "faster or shorter.")
@@ -100,14 +126,15 @@ QString ComparePage::statusText() const {
     return tr("Choose a second run; it is shown below this one, and where the two differ.");
 }
 
-void ComparePage::follow(const PipelineView& from, PipelineView& to) {
-    if (m_following || !from.results() || !to.results()) return;
-    m_following = true;
-    const base::Duration shift =
-        to.results()->scene.window.begin - from.results()->scene.window.begin;
-    const base::Interval shown = from.visibleRange();
-    to.showRange({shown.begin + shift, shown.end + shift});
-    m_following = false;
+void ComparePage::moveTogether(PipelineView& from, PipelineView& to) {
+    const auto follow = [this, &from, &to] {
+        if (m_following) return;  // it is this that moved it
+        m_following = true;
+        to.follow(from);
+        m_following = false;
+    };
+    connect(&from, &PipelineView::rangeChanged, this, follow);
+    connect(from.verticalScrollBar(), &QScrollBar::valueChanged, this, follow);
 }
 
 }  // namespace pleat::widgets

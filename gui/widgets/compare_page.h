@@ -22,10 +22,11 @@ class ComparePage : public SessionView {
 
     void goTo(const models::Place&) override {}
     [[nodiscard]] bool shows(const models::Place&) const override { return false; }
-    [[nodiscard]] bool settled() const override { return !m_comparison.working(); }
+    [[nodiscard]] bool settled() const override;
 
     // The run to compare with.
     void openOther(const QStringList& files);
+    void openOther(opening::OpenRequest request);
     [[nodiscard]] models::TraceSession& otherSession() { return m_other; }
     [[nodiscard]] models::IterationModel& otherIteration() { return m_otherIteration; }
     [[nodiscard]] models::ComparisonModel& comparison() { return m_comparison; }
@@ -41,8 +42,9 @@ class ComparePage : public SessionView {
     void chooseOther();
     // What stands above the pipelines.
     [[nodiscard]] QString statusText() const;
-    // Makes `to` show what `from` shows, counted from the begin of its own iteration.
-    void follow(const PipelineView& from, PipelineView& to);
+    void showPipelines();
+    // From now on `to` shows what `from` shows, counted from the begin of its own iteration.
+    void moveTogether(PipelineView& from, PipelineView& to);
 
     models::IterationModel& m_iteration;
     models::TraceSession m_other;

@@ -41,6 +41,7 @@ MainWindow::MainWindow(QWidget* parent)
       m_iteration(m_session),
       m_stack(new QStackedWidget(this)),
       m_tabs(new QTabWidget(this)),
+      m_compare(new ComparePage(m_session, m_iteration, this)),
       m_facts(new FactsPanel(this)),
       m_path(new PathPanel(m_iteration, this)) {
     setAcceptDrops(true);
@@ -189,8 +190,7 @@ void MainWindow::makePages() {
     addPage(QStringLiteral("timeline"), tr("Timeline"),
             new TimelinePage(m_session, m_iteration, this));
     addPage(QStringLiteral("answer"), tr("Answer"), new AnswerPage(m_session, this));
-    addPage(QStringLiteral("compare"), tr("Compare"),
-            new ComparePage(m_session, m_iteration, this));
+    addPage(QStringLiteral("compare"), tr("Compare"), m_compare);
     addPage(QStringLiteral("sql"), tr("SQL"), new SqlPage(m_session, this));
     addPage(QStringLiteral("diagnostics"), tr("Diagnostics"), new DiagnosticsPage(m_session, this));
     showPage(QStringLiteral("answer"));

@@ -15,6 +15,8 @@
 
 namespace pleat::widgets {
 
+class ComparePage;
+
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
@@ -37,6 +39,7 @@ class MainWindow : public QMainWindow {
     // Every action of the menus.
     [[nodiscard]] QList<QAction*> commands() const;
     [[nodiscard]] QList<KeyHelp> keys() const;
+    [[nodiscard]] ComparePage& compare() { return *m_compare; }
     [[nodiscard]] FactsPanel& facts() { return *m_facts; }
     [[nodiscard]] PathPanel& path() { return *m_path; }
 
@@ -71,6 +74,7 @@ class MainWindow : public QMainWindow {
     models::IterationModel m_iteration;
     QStackedWidget* m_stack;
     QTabWidget* m_tabs;
+    ComparePage* m_compare;
     FactsPanel* m_facts;
     PathPanel* m_path;
     QMenu* m_recent = nullptr;

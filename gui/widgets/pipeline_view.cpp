@@ -15,11 +15,13 @@
 #include "timeline/path_marks.h"
 #include "timeline/ruler.h"
 #include "widgets/colours.h"
+#include "widgets/pinch.h"
 
 namespace pleat::widgets {
 namespace {
 
 using Kind = timeline::PipelineHit::Kind;
+using timeline::Motion;
 
 constexpr int kTitleWidth = 130, kRulerHeight = 22;
 constexpr int kLeastRowHeight = 28, kMostRowHeight = 64;
@@ -35,6 +37,9 @@ PipelineView::PipelineView(QWidget* parent) : QAbstractScrollArea(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Pipeline"));
     viewport()->setMouseTracking(true);
+    m_motionEnd.setSingleShot(true);
+    m_motionEnd.setInterval(500);
+    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_history.endMotion(); });
 }
 
 void PipelineView::setResults(std::shared_ptr<const models::IterationResults> results) {
@@ -44,41 +49,100 @@ void PipelineView::setResults(std::shared_ptr<const models::IterationResults> re
     m_area.reset();
     verticalScrollBar()->setValue(0);
     updateScrollBar();
-    fit();
+    if (m_results) m_time = timeline::fitted(scene().window, pictureWidth());
+    m_history = timeline::NavigationHistory(m_time);
+    viewport()->update();
+    emit rangeChanged();
+}
+
+void PipelineView::setRows(timeline::PipelineRows rows) {
+    if (rows == m_rows) return;
+    if (m_results) m_selection = sameIn(m_results->sceneBy(rows));
+    m_rows = rows;
+    m_area.reset();  // other rows lie there now
+    updateScrollBar();
+    if (m_selection)
+        bringIntoView(m_selection->kind == Kind::Task ? scene().tasks[m_selection->index].row
+                                                      : scene().gaps[m_selection->index].row);
+    viewport()->update();
+}
+
+std::optional<timeline::PipelineHit> PipelineView::sameIn(
+    const timeline::PipelineScene& other) const {
+    if (!m_selection || m_selection->kind == Kind::Ghost) return std::nullopt;
+    const auto found = [&](const auto& items, const auto& same) {
+        const auto at = std::find_if(items.begin(), items.end(), same);
+        if (at == items.end()) return std::optional<timeline::PipelineHit>();
+        return std::optional(
+            timeline::PipelineHit{m_selection->kind, static_cast<std::size_t>(at - items.begin())});
+    };
+    if (m_selection->kind == Kind::Task) {
+        const timeline::PipelineTask& task = scene().tasks[m_selection->index];
+        return found(other.tasks, [&](const timeline::PipelineTask& one) {
+            return one.event == task.event && one.span == task.span && one.stage == task.stage &&
+                   one.microbatch == task.microbatch;
+        });
+    }
+    const timeline::PipelineGap& gap = scene().gaps[m_selection->index];
+    return found(other.gaps, [&](const timeline::PipelineGap& one) {
+        return one.gap == gap.gap && one.span == gap.span;
+    });
 }
 
 void PipelineView::showRange(base::Interval range) {
-    setTime(timeline::fitted(range, pictureWidth()));
+    setTime(timeline::fitted(range, pictureWidth()), Motion::Jump);
+}
+
+void PipelineView::centreOn(base::TraceTime time) {
+    pan(timeline::pixelAt(m_time, time) - m_time.width / 2.0);
 }
 
 void PipelineView::showRow(std::int32_t rank) {
     if (!m_results) return;
-    const auto& rows = m_results->scene.rows;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i].rank != rank) continue;
-        const int top = static_cast<int>(i) * rowHeight();
-        const int room = viewport()->height() - kRulerHeight - rowHeight();
-        const int now = verticalScrollBar()->value();
-        verticalScrollBar()->setValue(std::clamp(now, top - std::max(room, 0), top));
-    }
+    const auto& rows = scene().rows;
+    const auto first =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.rank == rank; });
+    if (first != rows.end()) bringIntoView(static_cast<std::uint32_t>(first - rows.begin()));
+}
+
+void PipelineView::bringIntoView(std::uint32_t row) {
+    const int top = static_cast<int>(row) * rowHeight();
+    const int room = viewport()->height() - kRulerHeight - rowHeight();
+    const int now = verticalScrollBar()->value();
+    verticalScrollBar()->setValue(std::clamp(now, top - std::max(room, 0), top));
 }
 
 void PipelineView::selectEvent(trace::EventId event) {
     if (!m_results) return;
     // Of a place without an event only a gap that is selected may be what is meant.
     if (event.valid() || (m_selection && m_selection->kind == Kind::Task)) m_selection.reset();
-    const auto& tasks = m_results->scene.tasks;
+    const auto& tasks = scene().tasks;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         if (!event.valid() || tasks[i].event != event) continue;
         m_selection = timeline::PipelineHit{Kind::Task, i};
-        showRow(m_results->scene.rows[tasks[i].row].rank);
+        bringIntoView(tasks[i].row);
     }
     viewport()->update();
 }
 
 void PipelineView::fit() {
-    if (m_results) showRange(m_results->scene.window);
-    viewport()->update();
+    if (m_results) showRange(scene().window);
+}
+
+void PipelineView::undoNavigation() {
+    if (const auto step = m_history.undo()) showStep(*step);
+}
+
+void PipelineView::redoNavigation() {
+    if (const auto step = m_history.redo()) showStep(*step);
+}
+
+void PipelineView::follow(const PipelineView& other) {
+    if (!m_results || !other.m_results) return;
+    m_history = other.m_history.shifted(scene().window.begin - other.scene().window.begin);
+    verticalScrollBar()->setValue(other.verticalScrollBar()->value() * rowHeight() /
+                                  other.rowHeight());
+    showStep(m_history.current());
 }
 
 void PipelineView::setGhosts(bool shown) {
@@ -99,7 +163,7 @@ void PipelineView::setSlack(bool shown) {
 base::Interval PipelineView::visibleRange() const { return timeline::visible(m_time); }
 
 QPoint PipelineView::pointOfTask(std::size_t task) const {
-    const timeline::PipelineTask& wanted = m_results->scene.tasks[task];
+    const timeline::PipelineTask& wanted = scene().tasks[task];
     const base::TraceTime middle = wanted.span.begin + base::Duration{wanted.span.length().ns / 2};
     return {kTitleWidth + timeline::columnAt(m_time, middle),
             kRulerHeight + static_cast<int>(wanted.row) * rowHeight() + rowHeight() / 4 -
@@ -117,21 +181,32 @@ timeline::PipelineViewport PipelineView::pipelineViewport() const {
 
 std::optional<timeline::PipelineHit> PipelineView::hitAtPoint(QPoint point) const {
     if (!m_results || point.x() < kTitleWidth || point.y() < kRulerHeight) return std::nullopt;
-    const auto frame = timeline::layOutPipeline(m_results->scene, pipelineViewport());
+    const auto frame = timeline::layOutPipeline(scene(), pipelineViewport());
     return timeline::hitAt(frame, point.x() - kTitleWidth, point.y() - kRulerHeight);
 }
 
-void PipelineView::setTime(const timeline::Viewport& time) {
-    m_time = m_results ? timeline::clamped(time, m_results->scene.window) : time;
+void PipelineView::setTime(const timeline::Viewport& time, Motion motion) {
+    m_time = m_results ? timeline::clamped(time, scene().window) : time;
+    m_history.record(m_time, motion);
+    if (motion == Motion::Continues) m_motionEnd.start();
+    viewport()->update();
+    emit rangeChanged();
+}
+
+void PipelineView::showStep(const timeline::Viewport& time) {
+    if (!m_results) return;
+    m_time = timeline::fitted(time, scene().window, pictureWidth());
     viewport()->update();
     emit rangeChanged();
 }
 
 void PipelineView::zoom(double x, double factor) {
-    setTime(timeline::zoomedAround(m_time, x, factor));
+    setTime(timeline::zoomedAround(m_time, x, factor), Motion::Continues);
 }
 
-void PipelineView::pan(double pixels) { setTime(timeline::panned(m_time, pixels)); }
+void PipelineView::pan(double pixels) {
+    setTime(timeline::panned(m_time, pixels), Motion::Continues);
+}
 
 void PipelineView::select(std::optional<timeline::PipelineHit> hit) {
     m_selection = hit;
@@ -142,8 +217,8 @@ void PipelineView::select(std::optional<timeline::PipelineHit> hit) {
 
 // Along the row to the next task, or to the row above or below at the same time.
 void PipelineView::moveSelection(int columns, int rows) {
-    if (!m_results || m_results->scene.tasks.empty()) return;
-    const auto& tasks = m_results->scene.tasks;
+    if (!m_results || scene().tasks.empty()) return;
+    const auto& tasks = scene().tasks;
     if (!m_selection || m_selection->kind != Kind::Task)
         return select(timeline::PipelineHit{Kind::Task, 0});
     const timeline::PipelineTask& now = tasks[m_selection->index];
@@ -163,16 +238,17 @@ void PipelineView::moveSelection(int columns, int rows) {
         }
     }
     select(timeline::PipelineHit{Kind::Task, best});
-    showRow(m_results->scene.rows[tasks[best].row].rank);
+    bringIntoView(tasks[best].row);
     const base::Interval shown = visibleRange();
     const base::Interval span = tasks[best].span;
     if (span.begin < shown.begin || span.end > shown.end)
         setTime(
-            {span.begin - base::Duration{shown.length().ns / 2}, m_time.nsPerPixel, m_time.width});
+            {span.begin - base::Duration{shown.length().ns / 2}, m_time.nsPerPixel, m_time.width},
+            Motion::Jump);
 }
 
 void PipelineView::updateScrollBar() {
-    const int rows = m_results ? static_cast<int>(m_results->scene.rows.size()) : 0;
+    const int rows = m_results ? static_cast<int>(scene().rows.size()) : 0;
     const int room = std::max(viewport()->height() - kRulerHeight, 1);
     verticalScrollBar()->setRange(0, std::max(rows * rowHeight() - room, 0));
     verticalScrollBar()->setPageStep(room);
@@ -180,18 +256,18 @@ void PipelineView::updateScrollBar() {
 }
 
 void PipelineView::updateArea(QPoint to) {
-    if (!m_results || m_results->scene.rows.empty()) return;
+    if (!m_results || scene().rows.empty()) return;
     const timeline::PipelineViewport shown = pipelineViewport();
-    const auto last = static_cast<std::uint32_t>(m_results->scene.rows.size() - 1);
+    const auto last = static_cast<std::uint32_t>(scene().rows.size() - 1);
     const auto rowOf = [&](int y) {
         const int inRows = std::max(y - kRulerHeight, 0);
-        return timeline::rowAt(m_results->scene, shown, inRows).value_or(last);
+        return timeline::rowAt(scene(), shown, inRows).value_or(last);
     };
     const auto timeOf = [&](int x) { return timeline::timeAt(m_time, x - kTitleWidth); };
     const auto [top, bottom] = std::minmax({m_pressed.y(), to.y()});
     const auto [left, right] = std::minmax({m_pressed.x(), to.x()});
     m_area = PipelineArea{rowOf(top), rowOf(bottom),
-                          intersect({timeOf(left), timeOf(right)}, m_results->scene.window)};
+                          intersect({timeOf(left), timeOf(right)}, scene().window)};
     m_selection.reset();
     viewport()->update();
 }
@@ -207,14 +283,14 @@ void PipelineView::paintEvent(QPaintEvent*) {
     paintRows(painter, shown);
     painter.setClipRect(kTitleWidth, 0, viewport()->width(), viewport()->height());
     painter.translate(kTitleWidth, 0);
-    paintBoxes(painter, timeline::layOutPipeline(m_results->scene, shown));
+    paintBoxes(painter, timeline::layOutPipeline(scene(), shown));
     painter.restore();
     paintRuler(painter);
 }
 
 void PipelineView::paintRows(QPainter& painter, const timeline::PipelineViewport& shown) const {
     painter.setPen(palette().color(QPalette::Text));
-    const auto& rows = m_results->scene.rows;
+    const auto& rows = scene().rows;
     const int first = shown.top / shown.rowHeight;
     const int last =
         std::min((shown.top + shown.height) / shown.rowHeight, static_cast<int>(rows.size()) - 1);
@@ -228,7 +304,7 @@ void PipelineView::paintRows(QPainter& painter, const timeline::PipelineViewport
 }
 
 void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& frame) const {
-    const timeline::PipelineScene& scene = m_results->scene;
+    const timeline::PipelineScene& shown = scene();
     for (const timeline::PipelineBand& band : frame.bands) {
         const QColor colour =
             partColour(models::kFirstCause + static_cast<std::size_t>(band.cause));
@@ -236,10 +312,10 @@ void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& 
         painter.fillRect(toRect(band.rect), QBrush(colour.darker(130), Qt::BDiagPattern));
     }
     for (const timeline::PipelineBox& box : frame.boxes) {
-        const timeline::PipelineTask& task = scene.tasks[box.task];
+        const timeline::PipelineTask& task = shown.tasks[box.task];
         const QColor colour = m_slack && task.slack
                                   ? paler(taskColour(task), palette().color(QPalette::Base),
-                                          timeline::paleness(*task.slack, scene.palest))
+                                          timeline::paleness(*task.slack, shown.palest))
                                   : taskColour(task);
         painter.fillRect(toRect(box.rect), colour);
         if (task.critical)
@@ -253,7 +329,7 @@ void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& 
         painter.drawText(toRect(box.rect), Qt::AlignCenter, QString::fromStdString(box.label));
     }
     for (const timeline::PipelineBox& box : frame.ghosts) {
-        painter.setPen(taskColour(scene.ghosts[box.task]));
+        painter.setPen(taskColour(shown.ghosts[box.task]));
         painter.drawRect(toRect(box.rect).adjusted(0, 1, -1, -1));
     }
     painter.setRenderHint(QPainter::Antialiasing);
@@ -284,7 +360,7 @@ void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& 
 void PipelineView::paintRuler(QPainter& painter) const {
     painter.fillRect(0, 0, viewport()->width(), kRulerHeight, palette().color(QPalette::Window));
     painter.setPen(palette().color(QPalette::WindowText));
-    const auto begin = m_results->scene.window.begin;
+    const auto begin = scene().window.begin;
     for (const timeline::Tick& tick : timeline::rulerTicks(m_time, begin, kTickDistance)) {
         const int x = kTitleWidth + tick.x;
         painter.drawLine(x, kRulerHeight - 5, x, kRulerHeight);
@@ -296,16 +372,25 @@ int PipelineView::pictureWidth() const { return std::max(viewport()->width() - k
 
 // Rows share the height while they are few.
 int PipelineView::rowHeight() const {
-    const int rows = m_results ? static_cast<int>(m_results->scene.rows.size()) : 1;
+    const int rows = m_results ? static_cast<int>(scene().rows.size()) : 1;
     const int room = std::max(viewport()->height() - kRulerHeight, 1);
     return std::clamp(room / std::max(rows, 1), kLeastRowHeight, kMostRowHeight);
 }
 
 void PipelineView::resizeEvent(QResizeEvent* event) {
     QAbstractScrollArea::resizeEvent(event);
-    const base::Interval shown = visibleRange();
     updateScrollBar();
-    if (m_results) showRange(shown);
+    if (!m_results) return;
+    m_history.fit(scene().window, pictureWidth());
+    m_time = m_history.current();
+}
+
+bool PipelineView::viewportEvent(QEvent* event) {
+    if (const auto pinch = pinchOf(*event); pinch && m_results) {
+        zoom(pinch->x - kTitleWidth, pinch->factor);
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
 }
 
 void PipelineView::wheelEvent(QWheelEvent* event) {
@@ -346,6 +431,7 @@ void PipelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (!m_dragging) return select(hitAtPoint(event->position().toPoint()));
     m_dragging = false;
+    m_history.endMotion();
     if (m_selecting && m_area && !m_area->range.empty()) emit areaSelected(*m_area);
 }
 
@@ -353,19 +439,31 @@ void PipelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (const auto hit = hitAtPoint(event->position().toPoint())) emit activated(*hit);
 }
 
-void PipelineView::keyPressEvent(QKeyEvent* event) {
+bool PipelineView::navigationKey(const QKeyEvent& event) {
+    if (event.matches(QKeySequence::Undo)) return undoNavigation(), true;
+    if (event.matches(QKeySequence::Redo)) return redoNavigation(), true;
+    if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
+        return false;
     const double middle = pictureWidth() / 2.0;
-    switch (event->key()) {
+    switch (event.key()) {
         case Qt::Key_W:
-            return zoom(middle, kZoomStep);
+            return zoom(middle, kZoomStep), true;
         case Qt::Key_S:
-            return zoom(middle, 1 / kZoomStep);
+            return zoom(middle, 1 / kZoomStep), true;
         case Qt::Key_A:
-            return pan(-0.2 * pictureWidth());
+            return pan(-0.2 * pictureWidth()), true;
         case Qt::Key_D:
-            return pan(0.2 * pictureWidth());
+            return pan(0.2 * pictureWidth()), true;
         case Qt::Key_F:
-            return fit();
+            return fit(), true;
+        default:
+            return false;
+    }
+}
+
+void PipelineView::keyPressEvent(QKeyEvent* event) {
+    if (navigationKey(*event)) return;
+    switch (event->key()) {
         case Qt::Key_Left:
             return moveSelection(-1, 0);
         case Qt::Key_Right:

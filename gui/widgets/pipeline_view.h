@@ -1,13 +1,15 @@
-// Paints a pipeline scene and moves through it: zoom, pan, selection of a task, a gap or an area.
-// What lies where is timeline/pipeline_geometry's.
+// Paints a pipeline scene and moves through it: zoom, pan and the way back, selection of a task, a
+// gap or an area. What lies where is timeline/pipeline_geometry's.
 #pragma once
 
 #include <QAbstractScrollArea>
 #include <QPoint>
+#include <QTimer>
 #include <memory>
 #include <optional>
 
 #include "models/iteration_model.h"
+#include "timeline/navigation_history.h"
 #include "timeline/pipeline_geometry.h"
 
 class QPainter;
@@ -28,10 +30,19 @@ class PipelineView : public QAbstractScrollArea {
 
     // Null clears it.
     void setResults(std::shared_ptr<const models::IterationResults> results);
+    // What is in view and selected stays.
+    void setRows(timeline::PipelineRows rows);
+    [[nodiscard]] timeline::PipelineRows rows() const { return m_rows; }
     void showRange(base::Interval range);
+    void centreOn(base::TraceTime time);
     void showRow(std::int32_t rank);
     void selectEvent(trace::EventId event);
     void fit();
+    void undoNavigation();
+    void redoNavigation();
+    // Shows what the other one does, counted from the begin of its own iteration, at the same rows,
+    // and with the same way back.
+    void follow(const PipelineView& other);
     void setGhosts(bool shown);
     void setMessages(bool shown);
     // Tasks the paler, the more slack they have.
@@ -40,6 +51,10 @@ class PipelineView : public QAbstractScrollArea {
     [[nodiscard]] base::Interval visibleRange() const;
     [[nodiscard]] std::shared_ptr<const models::IterationResults> results() const {
         return m_results;
+    }
+    // What is shown of them; only where there are any.
+    [[nodiscard]] const timeline::PipelineScene& scene() const {
+        return m_results->sceneBy(m_rows);
     }
     [[nodiscard]] std::optional<timeline::PipelineHit> selection() const { return m_selection; }
     [[nodiscard]] std::optional<PipelineArea> area() const { return m_area; }
@@ -55,6 +70,7 @@ class PipelineView : public QAbstractScrollArea {
 
   protected:
     void paintEvent(QPaintEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
@@ -66,10 +82,17 @@ class PipelineView : public QAbstractScrollArea {
   private:
     [[nodiscard]] timeline::PipelineViewport pipelineViewport() const;
     [[nodiscard]] std::optional<timeline::PipelineHit> hitAtPoint(QPoint point) const;
-    void setTime(const timeline::Viewport& time);
+    void setTime(const timeline::Viewport& time, timeline::Motion motion);
+    // Shows a step of the history.
+    void showStep(const timeline::Viewport& time);
     void zoom(double x, double factor);
     void pan(double pixels);
+    bool navigationKey(const QKeyEvent& event);
     void moveSelection(int columns, int rows);
+    void bringIntoView(std::uint32_t row);
+    // The same task or piece of a gap among those of another scene.
+    [[nodiscard]] std::optional<timeline::PipelineHit> sameIn(
+        const timeline::PipelineScene& other) const;
     void select(std::optional<timeline::PipelineHit> hit);
     void updateScrollBar();
     void updateArea(QPoint to);
@@ -80,7 +103,10 @@ class PipelineView : public QAbstractScrollArea {
     [[nodiscard]] int rowHeight() const;
 
     std::shared_ptr<const models::IterationResults> m_results;
+    timeline::PipelineRows m_rows = timeline::PipelineRows::Rank;
     timeline::Viewport m_time;
+    timeline::NavigationHistory m_history{m_time};
+    QTimer m_motionEnd;  // motion that pauses is over
     bool m_ghosts = false, m_messages = true, m_slack = false;
     std::optional<timeline::PipelineHit> m_selection;
     std::optional<PipelineArea> m_area;

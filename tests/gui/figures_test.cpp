@@ -8,8 +8,6 @@
 #include "models/compare_figures.h"
 #include "models/facts.h"
 #include "models/path_figures.h"
-#include "models/path_marks_maker.h"
-#include "models/pipeline_scene_maker.h"
 
 namespace pleat::models {
 namespace {
@@ -21,10 +19,7 @@ RunResults resultsOf(const trace::Trace& trace) {
 }
 
 IterationResults iterationOf(const std::shared_ptr<const trace::Trace>& trace) {
-    auto analysis = *analysis::analyseIteration(*trace, 1);
-    auto scene = makePipelineScene(*trace, analysis);
-    auto marks = makePathMarks(*trace, analysis);
-    return {trace, std::move(analysis), std::move(scene), std::move(marks)};
+    return {trace, *analysis::analyseIteration(*trace, 1)};
 }
 
 QString valueOf(const Figures& facts, const QString& what) {
@@ -179,7 +174,7 @@ TEST(PipelineScene, AccountsForAnAreaExactly) {
     const base::Interval window = iteration.scene.window;
     const base::Interval half = {window.begin,
                                  window.begin + base::Duration{window.length().ns / 2}};
-    const auto accounts = accountArea(*trace, iteration.analysis, 1, 2, half);
+    const auto accounts = accountArea(*trace, iteration.analysis, iteration.scene, 1, 2, half);
     ASSERT_EQ(accounts.size(), 2U);
     EXPECT_EQ(accounts[0].rank, 1);
     for (const AreaAccount& account : accounts) EXPECT_EQ(sumOf(account), half.length());
@@ -187,9 +182,9 @@ TEST(PipelineScene, AccountsForAnAreaExactly) {
     EXPECT_EQ(valueOf(facts, "Ranks"), "2");
     EXPECT_FALSE(valueOf(facts, "bubble").isEmpty());
     EXPECT_TRUE(valueOf(facts, "rank 2").contains("compute "));
-    EXPECT_TRUE(
-        accountArea(*trace, iteration.analysis, 0, 3, {window.end, window.end + half.length()})
-            .empty());
+    EXPECT_TRUE(accountArea(*trace, iteration.analysis, iteration.scene, 0, 3,
+                            {window.end, window.end + half.length()})
+                    .empty());
 }
 
 // The partition of an iteration, cut, is the partition of the cut: wherever one looks from.
@@ -209,7 +204,7 @@ TEST(AreaAccount, OfTheTimelineIsThatOfThePipelineWithinAnIteration) {
                                    window.begin + base::Duration{at + step}};
         const auto there = accountArea(*trace, lanes, range);
         ASSERT_TRUE(there.ok());
-        const auto here = accountArea(*trace, iteration.analysis, 1, 2, range);
+        const auto here = accountArea(*trace, iteration.analysis, iteration.scene, 1, 2, range);
         ASSERT_EQ(there->size(), here.size());
         for (std::size_t i = 0; i < here.size(); ++i) {
             EXPECT_EQ((*there)[i].rank, here[i].rank);
@@ -262,7 +257,7 @@ TEST(Facts, OfAGapNameItsCauses) {
     const auto trace = std::make_shared<const trace::Trace>(foldedTrace());
     const IterationResults iteration = iterationOf(trace);
     for (std::size_t gap = 0; gap < iteration.scene.gaps.size(); ++gap) {
-        const Figures facts = gapFacts(iteration, gap);
+        const Figures facts = gapFacts(iteration, iteration.scene, gap);
         const bool named = std::any_of(facts.rows.begin(), facts.rows.end(), [](const auto& row) {
             return row[0].text.startsWith("bubble: ");
         });

@@ -72,6 +72,9 @@ TEST(OddTraces, WithoutAnEventSaySo) {
                   EXPECT_TRUE(answerOf(window).headline().contains("No complete iteration"));
                   EXPECT_TRUE(pipelineOf(window).message().startsWith("No pipeline to show"))
                       << pipelineOf(window).message().toStdString();
+                  // And what to do.
+                  for (const char* advice : {"--rules FILE", "docs/importing.md", "pleat record"})
+                      EXPECT_TRUE(pipelineOf(window).message().contains(advice)) << advice;
               });
 }
 

@@ -172,6 +172,8 @@ TEST_F(Pages, CompareSaysWhyTwoRunsCannotBeCompared) {
     ASSERT_TRUE(waitUntil([&] { return compare.otherSession().analysed() && compare.settled(); }));
     EXPECT_TRUE(compare.status().startsWith("The two cannot be compared: "));
     EXPECT_TRUE(compare.status().contains("nothing.pleat: ")) << compare.status().toStdString();
+    // And what to do.
+    EXPECT_TRUE(compare.status().contains("--with NEW --rules FILE"));
     EXPECT_EQ(compare.rows().model()->rowCount(), 0);
 }
 
