@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::vector<std::string> files, ranks;
+    std::vector<std::string> files, ranks, others;
     std::string rules;
 };
 
@@ -36,6 +36,7 @@ int run(const Arguments& arguments) {
     }
     std::vector<std::string> words{viewer.string()};
     for (const std::string& rank : arguments.ranks) words.insert(words.end(), {"--rank", rank});
+    for (const std::string& other : arguments.others) words.insert(words.end(), {"--with", other});
     if (!arguments.rules.empty()) words.insert(words.end(), {"--rules", arguments.rules});
     words.emplace_back("--");
     words.insert(words.end(), arguments.files.begin(), arguments.files.end());
@@ -55,6 +56,8 @@ void addViewCommand(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<Arguments>();
     command->add_option("trace", arguments->files, "What to open: files or a folder, as elsewhere");
     command->add_option("--rank", arguments->ranks, "FILE=N: this file is rank N")
+        ->allow_extra_args(false);
+    command->add_option("--with", arguments->others, "The run to compare it with")
         ->allow_extra_args(false);
     command->add_option("--rules", arguments->rules,
                         "JSON file that says what names of events mean (docs/importing.md)");

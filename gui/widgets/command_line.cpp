@@ -28,21 +28,19 @@ base::Result<QSize> sizeOf(const QString& text) {
     static const QRegularExpression form(QStringLiteral("^(\\d{1,5})x(\\d{1,5})$"));
     const auto match = form.match(text);
     const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+    // A window, its picture and its file are in memory at once: 12 bytes and 50 ns a pixel.
     constexpr int kLeast = 200, kMost = 16'384;
+    constexpr qint64 kMostPixels = 64'000'000;
     const bool fits = size.width() >= kLeast && size.width() <= kMost && size.height() >= kLeast &&
-                      size.height() <= kMost;
+                      size.height() <= kMost && qint64{size.width()} * size.height() <= kMostPixels;
     if (match.hasMatch() && fits) return size;
-    return usage(
-        QStringLiteral("--size %1: expected WxH in pixels, each 200 to 16384, e.g. 1280x800")
-            .arg(text));
+    return usage(QStringLiteral("--size %1: expected WxH in pixels, each 200 to 16384 and at most "
+                                "64 million in all, e.g. 1280x800")
+                     .arg(text));
 }
 
-}  // namespace
-
-base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
-    QCommandLineParser parser;
+void addOptions(QCommandLineParser& parser) {
     parser.setApplicationDescription(Text::tr("Shows a trace: where an iteration went."));
-    const QCommandLineOption help = parser.addHelpOption();
     parser.addPositionalArgument(
         QStringLiteral("trace"),
         Text::tr("A *.pleat file, or files or a folder that pleat import reads"),
@@ -57,8 +55,37 @@ base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     option("view", Text::tr("The page: pipeline, timeline, answer, compare, sql, diagnostics"),
            "PAGE");
     option("trace", Text::tr("The trace, as an option"), "FILE");
+    option("with", Text::tr("The run to compare it with (page compare); several files: repeat it"),
+           "FILE");
     option("range", Text::tr("Times shown, in ns from the first event"), "A:B");
     option("size", Text::tr("Of the picture, in pixels"), "WxH");
+}
+
+// What is to be opened, and beside it.
+base::Result<void> readTraces(const QCommandLineParser& parser, ScreenshotOptions& options) {
+    const auto addTo = [](opening::OpenRequest& request, const QStringList& files) {
+        for (const QString& file : files) request.files.emplace_back(file.toStdString());
+    };
+    addTo(options.trace, parser.positionalArguments() + parser.values(QStringLiteral("trace")));
+    addTo(options.other, parser.values(QStringLiteral("with")));
+    options.trace.rules = options.other.rules = parser.value(QStringLiteral("rules")).toStdString();
+    for (const QString& given : parser.values(QStringLiteral("rank"))) {
+        if (const auto added = options.trace.addRank(given.toStdString()); !added)
+            return added.error();
+    }
+    if (!options.other.files.empty() && options.trace.files.empty())
+        return usage(
+            QStringLiteral("--with: name the run to compare with too, e.g. pleat view "
+                           "base.pleat --with new.pleat"));
+    return {};
+}
+
+}  // namespace
+
+base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
+    QCommandLineParser parser;
+    const QCommandLineOption help = parser.addHelpOption();
+    addOptions(parser);
     if (!parser.parse(arguments)) return usage(parser.errorText());
     if (parser.isSet(help)) parser.showHelp();
 
@@ -67,17 +94,16 @@ base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     const auto value = [&parser](const char* name) {
         return parser.value(QString::fromLatin1(name));
     };
-    for (const QString& file :
-         parser.positionalArguments() + parser.values(QStringLiteral("trace")))
-        screenshot.trace.files.emplace_back(file.toStdString());
-    screenshot.trace.rules = value("rules").toStdString();
-    for (const QString& given : parser.values(QStringLiteral("rank"))) {
-        if (const auto added = screenshot.trace.addRank(given.toStdString()); !added)
-            return added.error();
-    }
+    if (const auto read = readTraces(parser, screenshot); !read) return read.error();
     screenshot.file = value("screenshot");
     line.takeScreenshot = parser.isSet(QStringLiteral("screenshot"));
     line.page = value("view");
+    if (!screenshot.other.files.empty()) {
+        const QString compare = QStringLiteral("compare");
+        if (!line.page.isEmpty() && line.page != compare)
+            return usage(QStringLiteral("--with: is of --view compare, not of %1").arg(line.page));
+        line.page = compare;
+    }
     if (!line.page.isEmpty()) screenshot.view = line.page;
     if (parser.isSet(QStringLiteral("range"))) {
         const auto range = rangeOf(value("range"));

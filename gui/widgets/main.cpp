@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/say.h"
 #include "widgets/command_line.h"
+#include "widgets/compare_page.h"
 #include "widgets/language.h"
 #include "widgets/main_window.h"
 #include "widgets/screenshot.h"
@@ -75,5 +76,6 @@ int main(int argumentCount, char** arguments) {
     window.show();
     window.showPage(page.isEmpty() ? window.currentPage() : page);
     window.open(line->screenshot.trace);
+    window.compare().openOther(line->screenshot.other);
     return QApplication::exec();
 }

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QEventLoop>
 
+#include "widgets/compare_page.h"
 #include "widgets/main_window.h"
 #include "widgets/picture_file.h"
 
@@ -19,6 +20,62 @@ void runUntil(Condition condition) {
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, kWaitMilliseconds);
     // What the last change asked to be laid out and painted.
     for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
+}
+
+base::Error outside(base::Interval range, const QString& of) {
+    return {base::ErrorCode::Usage, QStringLiteral("--range %1:%2: lies %3")
+                                        .arg(range.begin.ns)
+                                        .arg(range.end.ns)
+                                        .arg(of)
+                                        .toStdString()};
+}
+
+// The complete iteration that has most of these times.
+std::optional<graph::IterationWindow> iterationOf(const models::TraceSession& session,
+                                                  base::Interval range) {
+    std::optional<graph::IterationWindow> most;
+    base::Duration length;
+    if (!session.results()) return most;
+    for (const graph::IterationWindow& window : session.results()->windows) {
+        const base::Duration within = intersect(window.window, range).length();
+        if (!window.complete || within <= length) continue;
+        most = window;
+        length = within;
+    }
+    return most;
+}
+
+// `range` counts from the first event.
+base::Result<void> showRange(MainWindow& window, SessionView& page, base::Interval range) {
+    const models::TraceSession& session = window.session();
+    const base::Interval whole = session.trace()->span();
+    const base::Duration origin = whole.begin - base::TraceTime{};
+    models::Place place;
+    place.range = base::Interval{range.begin + origin, range.end + origin};
+    if (intersect(*place.range, whole).empty())
+        return outside(
+            range,
+            QStringLiteral("outside of the trace, which lasts %1 ns").arg(whole.length().ns));
+    if (window.page(QStringLiteral("pipeline")) == &page) {
+        const auto iteration = iterationOf(session, *place.range);
+        if (!iteration)
+            return outside(range,
+                           QStringLiteral("in no complete iteration; the timeline shows it"));
+        place.iteration = iteration->iteration;
+    }
+    page.goTo(place);
+    runUntil([&] { return !window.iteration().working(); });
+    return {};
+}
+
+// Waits for the other run and its comparison.
+base::Result<void> showOther(MainWindow& window, const opening::OpenRequest& other) {
+    ComparePage& compare = window.compare();
+    compare.openOther(other);
+    runUntil([&] { return compare.settled(); });
+    if (compare.otherSession().state() == State::Failed)
+        return base::Error{base::ErrorCode::Input, compare.otherSession().error().toStdString()};
+    return {};
 }
 
 }  // namespace
@@ -40,13 +97,15 @@ base::Result<void> takeScreenshot(const ScreenshotOptions& options) {
     if (session.state() == State::Failed)
         return base::Error{base::ErrorCode::Input, session.error().toStdString()};
     runUntil([&] { return session.analysed() && !window.iteration().working(); });
+    SessionView& page = *window.page(options.view);
     window.showPage(options.view);
-    runUntil([&] { return window.page(options.view)->settled(); });
+    runUntil([&] { return page.settled(); });
+    if (!options.other.files.empty()) {
+        if (const auto shown = showOther(window, options.other); !shown) return shown.error();
+    }
     if (options.range) {
-        const base::Duration origin = session.trace()->span().begin - base::TraceTime{};
-        models::Place place;
-        place.range = base::Interval{options.range->begin + origin, options.range->end + origin};
-        window.page(options.view)->goTo(place);
+        if (const auto shown = showRange(window, page, *options.range); !shown)
+            return shown.error();
     }
     runUntil([] { return true; });
     runUntil([&] { return window.page(options.view)->settled(); });

@@ -14,7 +14,8 @@ namespace pleat::widgets {
 
 struct ScreenshotOptions {
     opening::OpenRequest trace;
-    QString file;  // its ending says the format: .png .svg .pdf
+    opening::OpenRequest other;  // to compare it with; without files: none
+    QString file;                // its ending says the format: .png .svg .pdf
     QString view = QStringLiteral("answer");
     std::optional<base::Interval> range;  // from the first event
     QSize size{1280, 800};
@@ -25,7 +26,8 @@ class MainWindow;
 // Names the pages there are.
 [[nodiscard]] base::Error unknownPage(const MainWindow& window, const QString& view);
 
-// Usage error for an unknown view, else the error of opening or writing. Runs the event loop.
+// Usage error for an unknown view and for a range in which there is nothing to show, else the error
+// of opening or writing. Runs the event loop.
 [[nodiscard]] base::Result<void> takeScreenshot(const ScreenshotOptions& options);
 
 }  // namespace pleat::widgets

@@ -1,7 +1,10 @@
 // pleat-gui as a program: pictures without a screen, one line on an error.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <QImage>
+#include <set>
 
 #include "gui/gui_support.h"
 #include "support/run_program.h"
@@ -42,6 +45,50 @@ TEST(PleatGui, GivesTheSamePictureTwice) {
     EXPECT_EQ(pictures[0], pictures[1]);
 }
 
+TEST(PleatGui, MakesAPictureOfTwoRunsSideBySide) {
+    const test::TemporaryFolder folder;
+    const std::string base = testing::writeFolded(folder).string();
+    testing::SyntheticOptions slower = testing::foldedOptions();
+    slower.forward = {{1'500'000}};
+    const std::string other = folder.file("slower.pleat").string();
+    ASSERT_TRUE(store::writeTrace(testing::traceWith(slower), other).ok());
+    const auto pictureOf = [&](const std::vector<std::string>& more) {
+        const std::string picture = folder.file("compare.png").string();
+        std::vector<std::string> arguments{"--screenshot", picture,   "--view",
+                                           "compare",      "--trace", base};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 0) << done.errors;
+        return test::readBytes(picture);
+    };
+    const std::string both = pictureOf({"--with", other});
+    EXPECT_NE(both, pictureOf({}));
+    EXPECT_EQ(both, pictureOf({"--with", other}));
+    // --with asks for the page too.
+    const std::string picture = folder.file("page.png").string();
+    EXPECT_EQ(run({"--screenshot", picture, "--trace", base, "--with", other}).status, 0);
+    EXPECT_EQ(test::readBytes(picture), both);
+}
+
+// What lies in another iteration than the one closest to the median is looked for there.
+TEST(PleatGui, ShowsTheIterationThatHasMostOfTheRange) {
+    const test::TemporaryFolder folder;
+    const trace::Trace trace = testing::foldedTrace();
+    const std::string file = testing::writeFolded(folder).string();
+    const auto& last = trace.annotations().iterations.back();
+    const base::TraceTime origin = trace.span().begin;
+    std::set<std::string> pictures;
+    for (const base::TraceTime from : {origin, last.span.begin + base::Duration{1'000'000}}) {
+        const std::string picture = folder.file("p.png").string();
+        const std::int64_t begin = (from - origin).ns;
+        const auto done = run({"--screenshot", picture, "--view", "pipeline", "--trace", file,
+                               "--range", fmt::format("{}:{}", begin, begin + 2'000'000)});
+        EXPECT_EQ(done.status, 0) << done.errors;
+        pictures.insert(test::readBytes(picture));
+    }
+    EXPECT_EQ(pictures.size(), 2U);
+}
+
 // Qt would end the program with a signal.
 TEST(PleatGui, WithoutAScreenItHelpsAndSaysSo) {
     const std::vector<std::string> without = {
@@ -59,10 +106,23 @@ TEST(PleatGui, WithoutAScreenItHelpsAndSaysSo) {
     EXPECT_EQ(window.errors.find("pleat-gui: there is no screen"), 0U) << window.errors;
 }
 
+// The folded run, and an event a second after its iterations.
+std::filesystem::path writeWithATail(const test::TemporaryFolder& folder) {
+    testing::SyntheticRun made = testing::makeSyntheticRun(testing::foldedOptions());
+    testing::SyntheticEvent late;
+    late.name = "late";
+    late.span = {{1'000'000'000}, {1'000'000'001}};
+    made.events.push_back(late);
+    const auto file = folder.file("tail.pleat");
+    (void)store::writeTrace(*annotate::annotate(testing::traceOf(made)), file);
+    return file;
+}
+
 TEST(PleatGui, SaysInOneLineWhatIsWrong) {
     const test::TemporaryFolder folder;
     const std::string trace = testing::writeFolded(folder).string();
     const std::string picture = folder.file("x.png").string();
+    const std::string tail = writeWithATail(folder).string();
     struct Case {
         std::vector<std::string> arguments;
         int status;
@@ -74,6 +134,24 @@ TEST(PleatGui, SaysInOneLineWhatIsWrong) {
           Case{{"--screenshot", picture, "--trace", trace, "--view", "x"}, 2, "none of"},
           Case{{"--screenshot", picture, "--trace", trace, "--size", "9"}, 2, "WxH"},
           Case{{"--screenshot", picture, "--trace", trace, "--range", "5:1"}, 2, "A:B"},
+          Case{{"--screenshot", picture, "--trace", trace, "--size", "16000x9000"},
+               2,
+               "at most 64 million"},
+          Case{{"--screenshot", picture, "--trace", trace, "--view", "timeline", "--range",
+                "900000000000:900000000001"},
+               2,
+               "--range 900000000000:900000000001: lies outside of the trace, which lasts "},
+          Case{{"--screenshot", picture, "--trace", tail, "--view", "pipeline", "--range",
+                "900000000:900000001"},
+               2,
+               "lies in no complete iteration"},
+          Case{{"--screenshot", picture, "--trace", trace, "--with", "/absent.pleat"},
+               3,
+               "/absent.pleat: no such file"},
+          Case{{"--screenshot", picture, "--trace", trace, "--with", trace, "--view", "sql"},
+               2,
+               "--with: is of --view compare, not of sql"},
+          Case{{"--screenshot", picture, "--with", trace}, 2, "--with: name the run"},
           Case{{"--screenshot", "/nowhere/x.png", "--trace", trace}, 3, "/nowhere"},
           Case{{"--no-such-option"}, 2, "no-such-option"}}) {
         const auto done = run(c.arguments);

@@ -204,10 +204,10 @@ TEST(CommandLine, ViewBecomesTheViewerBesideIt) {
     const auto missing = test::runProgram({installedWith("") + "/pleat", "view", "x.pleat"});
     expectOneLine(missing, 3, "the viewer is not installed");
     const std::string folder = installedWith("#!/bin/sh\necho \"$@\"\nexit 7\n");
-    const auto shown = test::runProgram(
-        {folder + "/pleat", "view", "a.json", "b.json", "--rank", "a.json=1", "--rules", "r.json"});
+    const auto shown = test::runProgram({folder + "/pleat", "view", "a.json", "b.json", "--rank",
+                                         "a.json=1", "--rules", "r.json", "--with", "new.json"});
     EXPECT_EQ(shown.status, 7);
-    EXPECT_EQ(shown.output, "--rank a.json=1 --rules r.json -- a.json b.json\n");
+    EXPECT_EQ(shown.output, "--rank a.json=1 --with new.json --rules r.json -- a.json b.json\n");
 }
 
 }  // namespace
