@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QScrollBar>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "models/answer_figures.h"
 #include "models/compare_figures.h"
@@ -93,15 +94,15 @@ void ComparePage::showPipelines() {
     if (m_view->results() == m_iteration.results() &&
         m_otherView->results() == m_otherIteration.results())
         return;
-    m_following = true;  // each has all of its own first
+    m_following = true;  // each shows all at first
     m_view->setResults(m_iteration.results());
     m_otherView->setResults(m_otherIteration.results());
+    base::Duration longest;
+    for (const PipelineView* view : {m_view, m_otherView}) {
+        if (view->results()) longest = std::max(longest, view->scene().window.length());
+    }
+    for (PipelineView* view : {m_view, m_otherView}) view->setLeastTime(longest);
     m_following = false;
-    if (!m_view->results() || !m_otherView->results()) return;
-    // Of the longer iteration all is in view.
-    const auto length = [](const PipelineView& view) { return view.scene().window.length(); };
-    const bool otherIsLonger = length(*m_otherView) > length(*m_view);
-    (otherIsLonger ? m_view : m_otherView)->follow(*(otherIsLonger ? m_otherView : m_view));
 }
 
 QString ComparePage::statusText() const {

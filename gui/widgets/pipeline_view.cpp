@@ -49,10 +49,24 @@ void PipelineView::setResults(std::shared_ptr<const models::IterationResults> re
     m_area.reset();
     verticalScrollBar()->setValue(0);
     updateScrollBar();
-    if (m_results) m_time = timeline::fitted(scene().window, pictureWidth());
+    startAnew();
+}
+
+void PipelineView::startAnew() {
+    if (m_results) m_time = timeline::fitted(whole(), pictureWidth());
     m_history = timeline::NavigationHistory(m_time);
     viewport()->update();
     emit rangeChanged();
+}
+
+void PipelineView::setLeastTime(base::Duration least) {
+    m_leastTime = least;
+    startAnew();
+}
+
+base::Interval PipelineView::whole() const {
+    const base::Interval window = scene().window;
+    return {window.begin, std::max(window.end, window.begin + m_leastTime)};
 }
 
 void PipelineView::setRows(timeline::PipelineRows rows) {
@@ -126,7 +140,7 @@ void PipelineView::selectEvent(trace::EventId event) {
 }
 
 void PipelineView::fit() {
-    if (m_results) showRange(scene().window);
+    if (m_results) showRange(whole());
 }
 
 void PipelineView::undoNavigation() {
@@ -186,7 +200,7 @@ std::optional<timeline::PipelineHit> PipelineView::hitAtPoint(QPoint point) cons
 }
 
 void PipelineView::setTime(const timeline::Viewport& time, Motion motion) {
-    m_time = m_results ? timeline::clamped(time, scene().window) : time;
+    m_time = m_results ? timeline::clamped(time, whole()) : time;
     m_history.record(m_time, motion);
     if (motion == Motion::Continues) m_motionEnd.start();
     viewport()->update();
@@ -195,7 +209,7 @@ void PipelineView::setTime(const timeline::Viewport& time, Motion motion) {
 
 void PipelineView::showStep(const timeline::Viewport& time) {
     if (!m_results) return;
-    m_time = timeline::fitted(time, scene().window, pictureWidth());
+    m_time = timeline::fitted(time, whole(), pictureWidth());
     viewport()->update();
     emit rangeChanged();
 }
@@ -381,7 +395,7 @@ void PipelineView::resizeEvent(QResizeEvent* event) {
     QAbstractScrollArea::resizeEvent(event);
     updateScrollBar();
     if (!m_results) return;
-    m_history.fit(scene().window, pictureWidth());
+    m_history.fit(whole(), pictureWidth());
     m_time = m_history.current();
 }
 

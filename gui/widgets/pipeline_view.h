@@ -30,6 +30,9 @@ class PipelineView : public QAbstractScrollArea {
 
     // Null clears it.
     void setResults(std::shared_ptr<const models::IterationResults> results);
+    // All that can be shown lasts at least this long, from the iteration's begin: of pictures that
+    // have one scale. Shows all.
+    void setLeastTime(base::Duration least);
     // What is in view and selected stays.
     void setRows(timeline::PipelineRows rows);
     [[nodiscard]] timeline::PipelineRows rows() const { return m_rows; }
@@ -82,9 +85,13 @@ class PipelineView : public QAbstractScrollArea {
   private:
     [[nodiscard]] timeline::PipelineViewport pipelineViewport() const;
     [[nodiscard]] std::optional<timeline::PipelineHit> hitAtPoint(QPoint point) const;
+    // All that can be shown.
+    [[nodiscard]] base::Interval whole() const;
     void setTime(const timeline::Viewport& time, timeline::Motion motion);
     // Shows a step of the history.
     void showStep(const timeline::Viewport& time);
+    // As if it had just been opened: all is in view, and there is no way back.
+    void startAnew();
     void zoom(double x, double factor);
     void pan(double pixels);
     bool navigationKey(const QKeyEvent& event);
@@ -104,6 +111,7 @@ class PipelineView : public QAbstractScrollArea {
 
     std::shared_ptr<const models::IterationResults> m_results;
     timeline::PipelineRows m_rows = timeline::PipelineRows::Rank;
+    base::Duration m_leastTime;
     timeline::Viewport m_time;
     timeline::NavigationHistory m_history{m_time};
     QTimer m_motionEnd;  // motion that pauses is over

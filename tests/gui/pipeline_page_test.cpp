@@ -217,9 +217,11 @@ class Comparison : public Pipeline {
 
 TEST_F(Comparison, TheWayBackIsOneForBoth) {
     openBoth(2, 2, {1'500'000});
-    // Of the longer one all is in view.
+    // All of the longer one is in view, and the shorter one has its scale.
     EXPECT_TRUE(showsAll(lower()));
-    EXPECT_TRUE(showsAll(upper()));
+    EXPECT_LT(upper().scene().window.length(), lower().scene().window.length());
+    const base::Interval whole = counted(lower());
+    EXPECT_EQ(counted(upper()), whole);
     pressKey(lower(), Qt::Key_W);
     pressKey(lower(), Qt::Key_W);
     pressKey(lower(), Qt::Key_W);
@@ -233,10 +235,16 @@ TEST_F(Comparison, TheWayBackIsOneForBoth) {
     EXPECT_EQ(counted(lower()), zoomed);
     EXPECT_EQ(counted(upper()), zoomed);
     pressKey(upper(), Qt::Key_Z, Qt::ControlModifier);
-    EXPECT_TRUE(showsAll(lower()));
-    EXPECT_TRUE(showsAll(upper()));
+    EXPECT_EQ(counted(lower()), whole);
+    EXPECT_EQ(counted(upper()), whole);
     pressKey(lower(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     EXPECT_EQ(counted(upper()), zoomed);
+    // Another size of the window moves neither.
+    m_window.resize(900, 600);
+    QCoreApplication::processEvents();
+    pressKey(upper(), Qt::Key_F);
+    EXPECT_EQ(counted(upper()).begin, whole.begin);
+    EXPECT_EQ(counted(lower()), counted(upper()));
 }
 
 TEST_F(Comparison, BothScrollToTheSameRows) {
