@@ -211,13 +211,15 @@ class SceneMaker {
                 if (transfer.operation == trace::Operation::Send) sent = &transfer;
                 if (transfer.operation == trace::Operation::Receive) received = &transfer;
             }
-            if (sent == nullptr || received == nullptr || outside(received->span)) continue;
+            if (sent == nullptr || received == nullptr) continue;
+            // A receive of the next iteration may be posted in this one.
+            const base::Interval moving{std::min(match.ready, received->span.end),
+                                        received->span.end};
+            if (outside(moving)) continue;
             const auto from = m_rows.of(sent->rank, sent->stage),
                        to = m_rows.of(received->rank, received->stage);
             if (!from || !to || *from == *to) continue;
-            const base::TraceTime begin = std::min(match.ready, received->span.end);
-            m_scene.messages.push_back(
-                {*from, *to, {begin, received->span.end}, received->microbatch, received->event});
+            m_scene.messages.push_back({*from, *to, moving, received->microbatch, received->event});
         }
         std::stable_sort(m_scene.messages.begin(), m_scene.messages.end(),
                          [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });

@@ -159,6 +159,9 @@ TEST(PipelineScene, HoldsTheIterationsTasksMessagesGapsAndTheScheduleMeant) {
     EXPECT_FALSE(scene.messages.empty());
     for (const timeline::PipelineMessage& message : scene.messages)
         EXPECT_NE(message.fromRow, message.toRow);
+    // Those of the next iteration are not here, though its receives were posted in this one.
+    for (const timeline::PipelineMessage& message : scene.messages)
+        EXPECT_LT(message.span.begin, scene.window.end);
     EXPECT_TRUE(std::any_of(scene.tasks.begin(), scene.tasks.end(),
                             [](const timeline::PipelineTask& task) { return task.critical; }));
     base::Duration idle;
