@@ -108,7 +108,7 @@ base::Result<void> takeScreenshot(const ScreenshotOptions& options) {
             return shown.error();
     }
     runUntil([] { return true; });
-    runUntil([&] { return window.page(options.view)->settled(); });
+    runUntil([&] { return page.settled(); });
     const QString error = writePicture(window, options.file);
     if (!error.isEmpty()) return base::Error{base::ErrorCode::Io, error.toStdString()};
     return {};

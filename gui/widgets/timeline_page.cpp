@@ -1,5 +1,6 @@
 #include "widgets/timeline_page.h"
 
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QInputDialog>
 #include <QShortcut>
@@ -20,6 +21,34 @@ constexpr std::size_t kMostHits = 1'000;
 constexpr timeline::ColourMode kModes[] = {
     timeline::ColourMode::Kind, timeline::ColourMode::Microbatch, timeline::ColourMode::Stage,
     timeline::ColourMode::Dimension, timeline::ColourMode::Name};
+
+// What gui/timeline, which has no translations, calls the kinds of events and what it numbers.
+[[maybe_unused]] constexpr const char* kLegendWords[] = {
+    QT_TRANSLATE_NOOP("Legend", "forward"),
+    QT_TRANSLATE_NOOP("Legend", "backward"),
+    QT_TRANSLATE_NOOP("Legend", "input backward"),
+    QT_TRANSLATE_NOOP("Legend", "weight backward"),
+    QT_TRANSLATE_NOOP("Legend", "forward and backward as one"),
+    QT_TRANSLATE_NOOP("Legend", "send, receive"),
+    QT_TRANSLATE_NOOP("Legend", "collective"),
+    QT_TRANSLATE_NOOP("Legend", "optimizer"),
+    QT_TRANSLATE_NOOP("Legend", "data loading"),
+    QT_TRANSLATE_NOOP("Legend", "kernel"),
+    QT_TRANSLATE_NOOP("Legend", "copy, set"),
+    QT_TRANSLATE_NOOP("Legend", "call of the device's runtime"),
+    QT_TRANSLATE_NOOP("Legend", "other"),
+    QT_TRANSLATE_NOOP("Legend", "microbatch"),
+    QT_TRANSLATE_NOOP("Legend", "stage"),
+};
+
+// "forward", "microbatch 3".
+QString legendText(const std::string& text) {
+    const std::size_t number = text.find_last_not_of("0123456789") + 1;
+    const bool numbered = number < text.size() && number > 0 && text[number - 1] == ' ';
+    const std::string word = numbered ? text.substr(0, number - 1) : text;
+    const QString said = QCoreApplication::translate("Legend", word.c_str());
+    return numbered ? said + QString::fromStdString(text.substr(number - 1)) : said;
+}
 
 QString ns(base::Duration duration) {
     return QString::fromStdString(timeline::durationText(duration));
@@ -365,7 +394,7 @@ void TimelinePage::fillLegend() {
     if (m_canvas->colours() != nullptr) {
         for (const timeline::LegendEntry& entry : m_canvas->colours()->legend())
             chips.push_back({colourOf(timeline::palette(m_canvas->theme()).events[entry.colour]),
-                             QString::fromStdString(entry.text)});
+                             legendText(entry.text)});
     }
     m_legend->setChips(std::move(chips));
 }

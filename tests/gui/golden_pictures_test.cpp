@@ -25,6 +25,13 @@ std::ostream& operator<<(std::ostream& out, const Picture& picture) { return out
 
 class GoldenPicture : public ::testing::TestWithParam<Picture> {};
 
+// The made run with a backward pass that takes twice as long.
+void writeSlower(const test::TemporaryFolder& folder) {
+    testing::SyntheticOptions options = testing::foldedOptions();
+    options.backward = {{4'000'000}};
+    (void)store::writeTrace(testing::traceWith(options), folder.file("slower.pleat"));
+}
+
 // Where two pictures of one size differ, in words.
 std::string difference(const QImage& is, const QImage& should) {
     QRect where;
@@ -49,13 +56,19 @@ TEST_P(GoldenPicture, IsAsKept) {
         GTEST_SKIP() << "the pictures were made with the font DejaVu Sans, which is not installed";
     const test::TemporaryFolder folder;
     const std::string made = folder.file("made.png").string();
-    std::vector<std::string> command = {std::string(PLEAT_BIN_DIR) + "/pleat-gui",
+    (void)testing::writeFolded(folder);
+    writeSlower(folder);
+    // A picture may show the names of files as they were given.
+    std::vector<std::string> command = {"env",
+                                        "-C",
+                                        folder.file("").string(),
+                                        std::string(PLEAT_BIN_DIR) + "/pleat-gui",
                                         "--screenshot",
                                         made,
                                         "--size",
                                         "1000x640",
                                         "--trace",
-                                        testing::writeFolded(folder).string()};
+                                        "folded.pleat"};
     const std::vector<std::string>& more = GetParam().arguments;
     command.insert(command.end(), more.begin(), more.end());
     const auto done = test::runProgram(command, {{"QT_QPA_PLATFORM", "offscreen"}});
@@ -83,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
         Picture{"pipeline_near", {"--view", "pipeline", "--range", "29000000:35000000"}},
         Picture{"timeline", {"--view", "timeline"}},
         Picture{"timeline_near", {"--view", "timeline", "--range", "29000000:35000000"}},
-        Picture{"answer", {"--view", "answer"}}, Picture{"compare", {"--view", "compare"}},
+        Picture{"answer", {"--view", "answer"}},
+        Picture{"compare", {"--view", "compare", "--with", "slower.pleat"}},
         Picture{"sql", {"--view", "sql"}}, Picture{"diagnostics", {"--view", "diagnostics"}}),
     [](const auto& about) { return std::string(about.param.name); });
 

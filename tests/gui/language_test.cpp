@@ -17,6 +17,7 @@
 #include <set>
 
 #include "gui/gui_support.h"
+#include "timeline/event_colours.h"
 #include "widgets/main_window.h"
 
 namespace pleat::widgets {
@@ -40,10 +41,7 @@ bool hasWords(const QString& text) {
 std::set<QString> textsOf(const QWidget& window) {
     std::set<QString> texts;
     for (const auto* action : window.findChildren<QAction*>()) texts.insert(action->text());
-    for (const auto* label : window.findChildren<QLabel*>()) {
-        if (label->accessibleName() != QStringLiteral("«What the colours mean»"))
-            texts.insert(label->text());
-    }
+    for (const auto* label : window.findChildren<QLabel*>()) texts.insert(label->text());
     for (const auto* button : window.findChildren<QAbstractButton*>()) texts.insert(button->text());
     for (const auto* dock : window.findChildren<QDockWidget*>()) texts.insert(dock->windowTitle());
     for (const auto* box : window.findChildren<QComboBox*>())
@@ -87,6 +85,26 @@ TEST(Language, EveryWordOfTheWindowCanBeTranslated) {
         EXPECT_GT(words, 60U);
     }
     QCoreApplication::removeTranslator(&marking);
+}
+
+// In any way of colouring: each word there is stands in the page's list of words to translate.
+TEST(Language, TheLegendOfEveryColouringCanBeTranslated) {
+    timeline::WorkerPool pool;
+    const trace::Trace trace = testing::foldedTrace();
+    const std::string page =
+        test::readBytes(std::filesystem::path(PLEAT_SOURCE_DIR) / "gui/widgets/timeline_page.cpp");
+    for (const auto mode : {timeline::ColourMode::Kind, timeline::ColourMode::Microbatch,
+                            timeline::ColourMode::Stage}) {
+        const timeline::EventColours colours(trace, mode, pool);
+        EXPECT_FALSE(colours.legend().empty());
+        for (const timeline::LegendEntry& entry : colours.legend()) {
+            const std::string word =
+                entry.text.substr(0, entry.text.find_last_not_of(" 0123456789") + 1);
+            EXPECT_NE(page.find("QT_TRANSLATE_NOOP(\"Legend\", \"" + word + "\")"),
+                      std::string::npos)
+                << word;
+        }
+    }
 }
 
 TEST(Language, CountsInEnglishAsEnglishDoes) {

@@ -8,6 +8,7 @@
 
 #include "gui/gui_support.h"
 #include "models/pipeline_scene_maker.h"
+#include "schedule/generators.h"
 
 namespace pleat::models {
 namespace {
@@ -158,7 +159,8 @@ TEST(PathMarks, OfAnIterationWithoutAGraphAreEmpty) {
 
 TEST(PathMarks, ThePipelineKnowsTheSameSlack) {
     const Marked run(testing::foldedOptions());
-    const timeline::PipelineScene scene = makePipelineScene(run.trace, run.analysis);
+    const timeline::PipelineScene scene =
+        makePipelineScene(run.trace, run.analysis, timeline::PipelineRows::Rank);
     EXPECT_EQ(scene.palest, run.marks.palest);
     std::size_t late = 0;
     for (const timeline::PipelineTask& task : scene.tasks) {
