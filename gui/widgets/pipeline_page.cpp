@@ -45,6 +45,9 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
     connect(m_ghosts, &QCheckBox::toggled, m_view, &PipelineView::setGhosts);
     connect(m_messages, &QCheckBox::toggled, m_view, &PipelineView::setMessages);
     connect(m_slack, &QCheckBox::toggled, m_view, &PipelineView::setSlack);
+    connect(m_slack, &QCheckBox::toggled, this, [this] {
+        if (m_iteration.results()) updateLegend();
+    });
     for (QCheckBox* box : {m_ghosts, m_messages, m_slack}) addToggle(box);
     connectView();
     connect(&m_iteration, &models::IterationModel::changed, this, &PipelinePage::update);
@@ -76,6 +79,7 @@ void PipelinePage::makeLayout() {
 
 void PipelinePage::connectView() {
     connect(m_view, &PipelineView::selected, this, &PipelinePage::reportSelection);
+    connect(m_view, &PipelineView::cleared, this, &SessionView::selectionCleared);
     connect(m_view, &PipelineView::areaSelected, this, &PipelinePage::accountFor);
     connect(m_view, &PipelineView::activated, this,
             [this](const timeline::PipelineHit& hit) { emit placeChosen(placeOfHit(hit)); });
@@ -189,6 +193,7 @@ void PipelinePage::updateLegend() {
                   .arg(m_view->rows() == timeline::PipelineRows::Rank
                            ? tr("or a collective waits")
                            : tr("a collective waits, or the rank runs another of its stages"));
+    if (m_slack->isChecked()) legend.prepend(tr("The paler, the more slack. "));
     for (const std::size_t cause : causes) {
         legend += QStringLiteral(" &nbsp;<span style=\"color:%1\">▨</span>&nbsp;%2")
                       .arg(partColour(models::kFirstCause + cause).darker(110).name(),

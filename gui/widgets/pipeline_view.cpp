@@ -226,7 +226,11 @@ void PipelineView::select(std::optional<timeline::PipelineHit> hit) {
     m_selection = hit;
     m_area.reset();
     viewport()->update();
-    if (hit) emit selected(*hit);
+    if (hit) {
+        emit selected(*hit);
+    } else {
+        emit cleared();
+    }
 }
 
 // Along the row to the next task, or to the row above or below at the same time.

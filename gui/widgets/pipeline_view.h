@@ -67,6 +67,7 @@ class PipelineView : public QAbstractScrollArea {
   signals:
     void rangeChanged();
     void selected(const pleat::timeline::PipelineHit& hit);
+    void cleared();  // nothing is selected any more
     void areaSelected(const pleat::widgets::PipelineArea& area);
     // Enter or a double click on a task or gap.
     void activated(const pleat::timeline::PipelineHit& hit);

@@ -121,6 +121,16 @@ TEST_F(Pipeline, ByStageTellsTheFactsOfAClickAndAccountsForWholeRanks) {
     EXPECT_EQ(fact("Ranks"), "2");
 }
 
+TEST_F(Pipeline, AClickOnNothingClearsTheFacts) {
+    open();
+    click(*view().viewport(), view().pointOfTask(0));
+    EXPECT_FALSE(m_window.facts().table().figures().figures().rows.empty());
+    // Below the last row.
+    click(*view().viewport(), {400, view().viewport()->height() - 2});
+    EXPECT_FALSE(view().selection());
+    EXPECT_TRUE(m_window.facts().table().figures().figures().rows.empty());
+}
+
 TEST_F(Pipeline, UndoGoesBackToWhereOneLooked) {
     open();
     const base::Interval whole = view().visibleRange();
