@@ -2,6 +2,7 @@
 
 #include <QAccessible>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "models/text.h"
@@ -100,12 +101,22 @@ const timeline::Frame& TimelineCanvas::frameInTime() {
     return m_builder.frame();
 }
 
+Viewport TimelineCanvas::frameView() const {
+    const double scale = devicePixelRatioF();
+    return {m_view.begin, m_view.nsPerPixel / scale,
+            static_cast<std::int32_t>(std::lround(m_view.width * scale))};
+}
+
 void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
+    const Viewport wanted = frameView();
+    if (m_builder.frame().viewport != wanted) m_stale = true;  // the window came to another screen
     if (m_stale || !m_builder.exact()) m_pathStale = true;
     if (m_stale) {
-        constexpr std::int32_t kLabelWidth = 44;
-        m_builder.build(m_data->index, *m_tree, m_view, *m_colours,
-                        {rowsRect().height(), m_scroll, kLabelWidth, deadline});
+        constexpr double kLabelWidth = 44;
+        m_builder.build(
+            m_data->index, *m_tree, wanted, *m_colours,
+            {rowsRect().height(), m_scroll,
+             static_cast<std::int32_t>(std::lround(kLabelWidth * devicePixelRatioF())), deadline});
         m_stale = false;
     } else if (!m_builder.exact()) {
         m_builder.refine(deadline);

@@ -48,7 +48,8 @@ class TimelineCanvas : public QWidget {
     [[nodiscard]] QRect rowsRect() const;
     // Null without data.
     [[nodiscard]] const timeline::LaneTree* tree() const { return m_tree.get(); }
-    // The picture as numbers; up to date and exact.
+    // The picture as numbers; up to date and exact. Its columns are the screen's own pixels, of
+    // which devicePixelRatioF() are one of the widget's.
     [[nodiscard]] const timeline::Frame& frame();
     // What was painted last was not exact everywhere; a better one follows by itself.
     [[nodiscard]] bool refining() const { return !m_stale && !m_builder.exact(); }
@@ -149,6 +150,8 @@ class TimelineCanvas : public QWidget {
     // matters more.
     const timeline::Frame& frameInTime();
     void buildFrame(timeline::Deadline deadline);
+    // What is in view, in columns of the frame.
+    [[nodiscard]] timeline::Viewport frameView() const;
     // Over the frame as it is, however exact.
     const timeline::PathFrame& pathOfFrame();
     void setView(const timeline::Viewport& view, timeline::Motion motion);

@@ -161,7 +161,9 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event) {
 std::optional<timeline::FrameHit> TimelineCanvas::hit(QPoint position) {
     const QRect rows = rowsRect();
     if (!m_data || !rows.contains(position)) return std::nullopt;
-    return timeline::hitAt(frameInTime(), m_data->index, position.x() - rows.left(),
+    const double scale = devicePixelRatioF();
+    return timeline::hitAt(frameInTime(), m_data->index,
+                           static_cast<std::int32_t>((position.x() - rows.left()) * scale),
                            position.y() - rows.top());
 }
 

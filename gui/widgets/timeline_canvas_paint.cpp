@@ -29,7 +29,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     const std::vector<RulerMark> marks = rulerMarks();
     paintRows(painter);
     m_painter->paintMarkLines(painter, rows, m_view, marks);
-    m_painter->paintPath(painter, rows, pathOfFrame());
+    m_painter->paintPath(painter, rows, pathOfFrame(), devicePixelRatioF());
     paintSelection(painter);
     paintArrows(painter);
     m_painter->paintRuler(painter, QRect(kHeaderWidth, 0, rows.width(), kRulerHeight), m_view,
@@ -57,10 +57,11 @@ void TimelineCanvas::paintHint(QPainter& painter, const QString& text) const {
 void TimelineCanvas::paintRows(QPainter& painter) {
     const QRect rows = rowsRect();
     const timeline::Frame& shown = frameInTime();
-    m_raster.paint(painter, rows.topLeft(), shown, m_tree->pinnedHeight(), m_theme, m_pool);
+    const double scale = devicePixelRatioF();
+    m_raster.paint(painter, rows.topLeft(), shown, scale, m_tree->pinnedHeight(), m_theme, m_pool);
     const timeline::PathFrame& path = pathOfFrame();
-    m_painter->paintVeils(painter, rows, shown, path, m_tree->pinnedHeight());
-    m_painter->paintLabels(painter, rows, shown, path, m_tree->pinnedHeight());
+    m_painter->paintVeils(painter, rows, shown, path, scale, m_tree->pinnedHeight());
+    m_painter->paintLabels(painter, rows, shown, path, scale, m_tree->pinnedHeight());
 }
 
 QRect TimelineCanvas::rectOf(EventId event) const {

@@ -20,6 +20,12 @@ QPolygonF triangle(QPointF at, bool down) {
                              at + QPointF(kSize, 0)});
 }
 
+// From now on x counts a frame's columns, of which `scale` are a pixel.
+void scaleColumns(QPainter& painter, const QRect& rows, double scale) {
+    painter.translate(rows.left(), 0);
+    painter.scale(1 / scale, 1);
+}
+
 }  // namespace
 
 QColor colourOf(timeline::Rgb rgb) { return QColor(rgb.red, rgb.green, rgb.blue); }
@@ -42,7 +48,7 @@ const QStaticText& TimelinePainter::labelText(std::string_view text, int width,
 
 void TimelinePainter::paintLabels(QPainter& painter, const QRect& rows,
                                   const timeline::Frame& frame, const timeline::PathFrame& path,
-                                  std::int32_t pinnedHeight) {
+                                  double scale, std::int32_t pinnedHeight) {
     painter.save();
     painter.setClipRect(rows);
     const int height = painter.fontMetrics().height();
@@ -63,46 +69,54 @@ void TimelinePainter::paintLabels(QPainter& painter, const QRect& rows,
                 timeline::mixed(m_palette->events[label.colour], m_palette->background,
                                 veiled ? veil->paleness / 255.0 : 0);
             painter.setPen(colourOf(timeline::textOn(under)));
-            painter.drawStaticText(
-                rows.left() + label.x0 + kMargin, y,
-                labelText(label.text, label.x1 - label.x0 - 2 * kMargin, painter));
+            const int x0 = static_cast<int>(label.x0 / scale),
+                      x1 = static_cast<int>(label.x1 / scale);
+            painter.drawStaticText(rows.left() + x0 + kMargin, y,
+                                   labelText(label.text, x1 - x0 - 2 * kMargin, painter));
         }
     }
     painter.restore();
 }
 
 void TimelinePainter::paintVeils(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
-                                 const timeline::PathFrame& path, std::int32_t pinnedHeight) const {
+                                 const timeline::PathFrame& path, double scale,
+                                 std::int32_t pinnedHeight) const {
+    painter.save();
+    scaleColumns(painter, rows, scale);
     QColor veil = colourOf(m_palette->background);
     for (const timeline::SlackVeil& one : path.veils) {
         const timeline::PlacedRow& place = frame.rows[one.row].place;
         const LineExtent extent = visibleExtent(place, pinnedHeight, frame.height);
         veil.setAlpha(one.paleness);
-        painter.fillRect(rows.left() + one.x0, rows.top() + extent.top, one.x1 - one.x0,
+        painter.fillRect(one.x0, rows.top() + extent.top, one.x1 - one.x0,
                          extent.bottom - extent.top, veil);
     }
+    painter.restore();
 }
 
 // Red alone is not seen by everybody, and lies on other reds: the line is also the only one with a
 // border of background.
 void TimelinePainter::paintPath(QPainter& painter, const QRect& rows,
-                                const timeline::PathFrame& path) const {
+                                const timeline::PathFrame& path, double scale) const {
     // Begins between two rows, so that names stay free.
     constexpr int kStroke = 3, kAbove = 1;
     const auto paintAll = [&](const QColor& colour, int border) {
-        painter.setPen(QPen(colour, 2 + 2 * border));
+        QPen pen(colour, 2 + 2 * border);
+        pen.setCosmetic(true);
+        painter.setPen(pen);
         for (const timeline::PathStep& step : path.steps) {
-            painter.drawLine(rows.left() + step.x0, rows.top() + step.y0, rows.left() + step.x1,
-                             rows.top() + step.y1);
+            painter.drawLine(QPointF(step.x0, rows.top() + step.y0),
+                             QPointF(step.x1, rows.top() + step.y1));
         }
         for (const timeline::PathStroke& stroke : path.strokes) {
             const int height = stroke.pause ? 1 : kStroke, above = stroke.pause ? 0 : kAbove;
-            painter.fillRect(rows.left() + stroke.x0, rows.top() + stroke.y - above - border,
+            painter.fillRect(stroke.x0, rows.top() + stroke.y - above - border,
                              stroke.x1 - stroke.x0, height + 2 * border, colour);
         }
     };
     painter.save();
     painter.setClipRect(rows);
+    scaleColumns(painter, rows, scale);
     paintAll(colourOf(m_palette->background), 1);
     paintAll(colourOf(m_palette->critical), 0);
     painter.restore();

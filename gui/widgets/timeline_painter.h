@@ -37,13 +37,15 @@ class TimelinePainter {
   public:
     explicit TimelinePainter(timeline::Theme theme) : m_palette(&timeline::palette(theme)) {}
 
-    // `rows` is the rectangle of the rows within the widget. Names stay readable under veils.
+    // `rows` is the rectangle of the rows within the widget; `scale` columns of a frame are a pixel
+    // of it. Names stay readable under veils.
     void paintLabels(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
-                     const timeline::PathFrame& path, std::int32_t pinnedHeight);
+                     const timeline::PathFrame& path, double scale, std::int32_t pinnedHeight);
     // What has slack comes closer to the background; before names.
     void paintVeils(QPainter& painter, const QRect& rows, const timeline::Frame& frame,
-                    const timeline::PathFrame& path, std::int32_t pinnedHeight) const;
-    void paintPath(QPainter& painter, const QRect& rows, const timeline::PathFrame& path) const;
+                    const timeline::PathFrame& path, double scale, std::int32_t pinnedHeight) const;
+    void paintPath(QPainter& painter, const QRect& rows, const timeline::PathFrame& path,
+                   double scale) const;
     void paintRuler(QPainter& painter, const QRect& ruler, const timeline::Viewport& viewport,
                     base::TraceTime zero, const std::vector<RulerMark>& marks) const;
     // Lines through the rows at the marks.

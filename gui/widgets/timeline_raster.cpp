@@ -1,6 +1,7 @@
 #include "widgets/timeline_raster.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace pleat::widgets {
@@ -51,17 +52,18 @@ QRgb cellColour(timeline::Cell cell, const Palette& palette) {
     return mixed(palette.background, palette.events[cell.colour], share);
 }
 
-void TimelineRaster::paintRow(QPainter& painter, QPoint topLeft, const QRgb* line,
+void TimelineRaster::paintRow(QPainter& painter, QPoint topLeft, const QRgb* line, double scale,
                               std::int32_t height) {
-    if (m_strip.width() != static_cast<int>(m_width) || m_strip.height() < height)
-        m_strip = QImage(static_cast<int>(m_width), height, QImage::Format_RGB32);
-    for (std::int32_t y = 0; y < height; ++y)
-        std::memcpy(m_strip.scanLine(y), line, m_width * sizeof(QRgb));
-    painter.drawImage(topLeft, m_strip, QRect(0, 0, m_strip.width(), height));
+    const int lines = static_cast<int>(std::ceil(height * scale));
+    if (m_strip.width() != static_cast<int>(m_width) || m_strip.height() < lines)
+        m_strip = QImage(static_cast<int>(m_width), lines, QImage::Format_RGB32);
+    m_strip.setDevicePixelRatio(scale);
+    for (int y = 0; y < lines; ++y) std::memcpy(m_strip.scanLine(y), line, m_width * sizeof(QRgb));
+    painter.drawImage(topLeft, m_strip, QRect(0, 0, m_strip.width(), lines));
 }
 
 void TimelineRaster::paint(QPainter& painter, QPoint topLeft, const timeline::Frame& frame,
-                           std::int32_t pinnedHeight, timeline::Theme theme,
+                           double scale, std::int32_t pinnedHeight, timeline::Theme theme,
                            timeline::WorkerPool& pool) {
     const Palette& palette = timeline::palette(theme);
     m_width = static_cast<std::size_t>(frame.viewport.width);
@@ -69,9 +71,10 @@ void TimelineRaster::paint(QPainter& painter, QPoint topLeft, const timeline::Fr
     pool.forEach(frame.rows.size(), [&](std::size_t i) {
         if (frame.rows[i].place.row >= 0) composeRow(frame.rows[i], palette, lineOf(i));
     });
+    const int width = static_cast<int>(std::ceil(frame.viewport.width / scale));
     std::int32_t painted = 0;  // from the top
     const auto fillTo = [&](std::int32_t y) {
-        painter.fillRect(topLeft.x(), topLeft.y() + painted, frame.viewport.width, y - painted,
+        painter.fillRect(topLeft.x(), topLeft.y() + painted, width, y - painted,
                          QColor(opaque(palette.background)));
         painted = std::max(painted, y);
     };
@@ -82,7 +85,8 @@ void TimelineRaster::paint(QPainter& painter, QPoint topLeft, const timeline::Fr
         extent.bottom = std::min(extent.bottom, place.y + place.height - 1);
         if (place.row < 0 || extent.top >= extent.bottom) continue;
         fillTo(extent.top);
-        paintRow(painter, topLeft + QPoint(0, extent.top), lineOf(i), extent.bottom - extent.top);
+        paintRow(painter, topLeft + QPoint(0, extent.top), lineOf(i), scale,
+                 extent.bottom - extent.top);
         painted = extent.bottom;
     }
     fillTo(frame.height);

@@ -25,14 +25,16 @@ struct LineExtent {
 
 class TimelineRaster {
   public:
-    // Fills the rectangle of the rows. Lines that scroll are cut off at `pinnedHeight`, above which
-    // pinned lanes stand.
-    void paint(QPainter& painter, QPoint topLeft, const timeline::Frame& frame,
+    // Fills the rectangle of the rows. A column of the frame is one of the device's: `scale` of
+    // them are a pixel of the painter, in which heights are given. Lines that scroll are cut off at
+    // `pinnedHeight`, above which pinned lanes stand.
+    void paint(QPainter& painter, QPoint topLeft, const timeline::Frame& frame, double scale,
                std::int32_t pinnedHeight, timeline::Theme theme, timeline::WorkerPool& pool);
 
   private:
     [[nodiscard]] QRgb* lineOf(std::size_t row) { return &m_lines[row * m_width]; }
-    void paintRow(QPainter& painter, QPoint topLeft, const QRgb* line, std::int32_t height);
+    void paintRow(QPainter& painter, QPoint topLeft, const QRgb* line, double scale,
+                  std::int32_t height);
 
     std::size_t m_width = 0;
     std::vector<QRgb> m_lines;  // one a row of the frame

@@ -89,6 +89,22 @@ TEST(PleatGui, ShowsTheIterationThatHasMostOfTheRange) {
     EXPECT_EQ(pictures.size(), 2U);
 }
 
+// Text, lines and events have the pixels of the screen, of which some have parts for one.
+TEST(PleatGui, IsAsLargeAsAFineScreenWantsIt) {
+    const test::TemporaryFolder folder;
+    const std::string trace = testing::writeFolded(folder).string();
+    for (const auto& [factor, size] :
+         {std::pair{"2", QSize(1600, 1200)}, std::pair{"1.25", QSize(1000, 750)}}) {
+        const std::string picture = folder.file("fine.png").string();
+        const auto done =
+            test::runProgram({kProgram, "--screenshot", picture, "--view", "timeline", "--trace",
+                              trace, "--size", "800x600"},
+                             {{"QT_QPA_PLATFORM", "offscreen"}, {"QT_SCALE_FACTOR", factor}});
+        ASSERT_EQ(done.status, 0) << done.errors;
+        EXPECT_EQ(QImage(QString::fromStdString(picture)).size(), size);
+    }
+}
+
 // Qt would end the program with a signal.
 TEST(PleatGui, WithoutAScreenItHelpsAndSaysSo) {
     const std::vector<std::string> without = {

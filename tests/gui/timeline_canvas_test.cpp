@@ -475,6 +475,34 @@ TEST(TimelineCanvas, AMarkIsAPixelOfFullColour) {
     EXPECT_EQ(picture.pixelColor(kHeaderWidth + 500, kRulerHeight + row.place.y + 5), full);
 }
 
+// A frame of 20 columns on a screen that has two pixels for one.
+TEST(TimelineRaster, UsesThePixelsThatAScreenHas) {
+    timeline::WorkerPool pool(1);
+    timeline::Frame frame{{{0}, 1, 20}, 30, {}};
+    timeline::FrameRow row;
+    row.place.row = 0;
+    row.place.y = 5;
+    row.place.height = 11;  // the last is a line of background
+    row.cells.assign(20, timeline::Cell{});
+    row.cells[7] = {255, 1};
+    frame.rows.push_back(row);
+    QImage image(20, 60, QImage::Format_RGB32);
+    image.setDevicePixelRatio(2);
+    {
+        QPainter painter(&image);
+        TimelineRaster().paint(painter, {0, 0}, frame, 2, 0, timeline::Theme::Light, pool);
+    }
+    const timeline::Palette& palette = timeline::palette(timeline::Theme::Light);
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            const bool event = x == 7 && y >= 10 && y < 30;
+            ASSERT_EQ(QColor(image.pixel(x, y)),
+                      colourOf(event ? palette.events[1] : palette.background))
+                << x << ", " << y;
+        }
+    }
+}
+
 TEST(TimelineRaster, ALittleIsSeenAndMoreIsDarker) {
     const timeline::Palette& palette = timeline::palette(timeline::Theme::Light);
     const QRgb none = cellColour({0, 1}, palette);
