@@ -249,19 +249,26 @@ class MeasuredGraph {
 
     // A receive is posted ahead, or once its rank has computed what comes before: where it is what
     // a message waited for, that is what it was late by. Nothing recorded names the task; of those
-    // that had ended the last one explains most.
+    // that had ended the last one explains most. Timers of some engines begin on both ends when
+    // data begins to move: which end is some nanoseconds later says nothing then.
     void linkLateReceives() {
         const auto explained = explainedTimes();
         for (const Part& part : m_parts) {
             const trace::Transfer& transfer = *part.transfer;
             const base::TraceTime begin = clip(transfer.span).begin;
             if (!isReceive(transfer) || !transfer.action || part.entry == part.node ||
-                begin < m_nodes[part.entry].measured.begin)
+                begin + togetherWithin(transfer.rank) < m_nodes[part.entry].measured.begin)
                 continue;
             const std::optional<Computed> before = lastEndedBy(transfer.rank, begin);
             if (before && before->span.end > explained[part.entry])
                 addEdge(before->node, part.entry);
         }
+    }
+
+    // Begins on two ranks that are no further apart are one moment, as far as can be told.
+    base::Duration togetherWithin(RankId rank) const {
+        constexpr base::Duration kOfATimer{1'000};
+        return std::max(kOfATimer, m_trace.ranks()[rank].clockBound.value_or(base::Duration{}));
     }
 
     // An engine may let its sends run on and wait for them at the end: where messages of the rank

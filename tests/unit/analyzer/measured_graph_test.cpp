@@ -240,9 +240,9 @@ TEST(MeasuredGraph, ATraceWithoutTasksHasNoWindows) {
     EXPECT_TRUE(graph::iterationWindows(testing::traceOf(run)).empty());
 }
 
-// The receiver posts its receive only once it has done what it was doing: what follows waits for
-// that, not for the sender.
-TEST(MeasuredGraph, AReceiveThatCameLateHangsOnWhatItsRankDidBefore) {
+// Rank 0 sends to rank 1, which ran its optimizer until 40 us; the message has moved by 45 us. The
+// slack of each node, ns, where the ends of the message begin then.
+std::map<std::string, std::int64_t> slackWhere(std::int64_t sendBegin, std::int64_t receiveBegin) {
     trace::TraceBuilder builder;
     const auto lane = [&](std::int32_t number) {
         trace::Rank rank;
@@ -261,15 +261,14 @@ TEST(MeasuredGraph, AReceiveThatCameLateHangsOnWhatItsRankDidBefore) {
     };
     const auto [first, firstLink] = lane(0);
     const auto [second, secondLink] = lane(1);
-    add(first, "0F0", 0, 10);
-    add(second, "optimizer", 0, 40);
-    add(second, "1F0", 45, 60);
-    add(firstLink, "0SEND_F0", 10, 45);
-    add(secondLink, "1RECV_F0", 40, 45);
+    add(first, "0F0", 0, 10'000);
+    add(second, "optimizer", 0, 40'000);
+    add(second, "1F0", 45'000, 60'000);
+    add(firstLink, "0SEND_F0", sendBegin, 45'000);
+    add(secondLink, "1RECV_F0", receiveBegin, 45'000);
     const auto trace = annotate::annotate(std::move(builder).build().trace).value();
     const auto windows = graph::iterationWindows(trace);
-    ASSERT_EQ(windows.size(), 1U);
-    const auto graph = graph::measuredGraph(trace, windows.front()).value();
+    const auto graph = graph::measuredGraph(trace, windows.at(0)).value();
     const auto times = graph::earliestTimes(graph, windows.front().window.begin);
     const auto slack = graph::slack(graph, times);
     std::map<std::string, std::int64_t> slackOf;
@@ -280,8 +279,28 @@ TEST(MeasuredGraph, AReceiveThatCameLateHangsOnWhatItsRankDidBefore) {
         if (node.kind == graph::NodeKind::Phase)
             slackOf["optimizer"] = slack[graph::NodeId::at(i)].ns;
     }
-    EXPECT_EQ(slackOf, (std::map<std::string, std::int64_t>{
-                           {"stage 0", 30}, {"optimizer", 0}, {"stage 1", 0}}));
+    return slackOf;
+}
+
+using Slack = std::map<std::string, std::int64_t>;
+
+// The receiver posts its receive only once it has done what it was doing: what follows waits for
+// that, not for the sender.
+TEST(MeasuredGraph, AReceiveThatCameLateHangsOnWhatItsRankDidBefore) {
+    EXPECT_EQ(slackWhere(10'000, 40'000),
+              (Slack{{"stage 0", 30'000}, {"optimizer", 0}, {"stage 1", 0}}));
+}
+
+// Timers that begin on both ends with the data: the sender's is 137 ns later, which says nothing.
+TEST(MeasuredGraph, OfEndsThatBeginTogetherTheOneThatWasBusyWasLate) {
+    EXPECT_EQ(slackWhere(40'637, 40'500),
+              (Slack{{"stage 0", 30'000}, {"optimizer", 0}, {"stage 1", 0}}));
+}
+
+// The receive waited 3.5 us for it.
+TEST(MeasuredGraph, ASendThatCameLateHangsOnItsOwnRank) {
+    EXPECT_EQ(slackWhere(44'000, 40'500),
+              (Slack{{"stage 0", 0}, {"optimizer", 5'000}, {"stage 1", 0}}));
 }
 
 }  // namespace
