@@ -77,7 +77,9 @@ base::Result<IterationAnalysis> analyseIteration(const trace::Trace& trace,
 
     const IdleExplainer explainer(trace);
     if (trace.annotations().tasks.empty()) {
-        analysis.withoutGraph = "none of the events names a pipeline action such as 2F0";
+        analysis.withoutGraph =
+            "none of the events names a pipeline action such as 2F0 (in NVTX domain pleat, or as "
+            "PP:2F0)";
     } else if (auto graph = graph::measuredGraph(trace, *window); graph) {
         analysis.graph = std::move(*graph);
     } else {

@@ -97,13 +97,15 @@ void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnos
 void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
     if (trace.annotations().tasks.empty() && anyWindow) {
         diagnostics.add(base::Severity::Info, "no_tasks",
-                        fmt::format("none of the {} events names a pipeline action such as 2F0: "
+                        fmt::format("none of the {} events names a pipeline action such as 2F0 (in "
+                                    "NVTX domain pleat, or as PP:2F0): "
                                     "the figures are of device work, not of stages and "
                                     "microbatches; rules can name them (docs/importing.md)",
                                     trace.eventCount()));
     } else if (trace.annotations().tasks.empty()) {
         diagnostics.add(base::Severity::Error, "no_tasks",
-                        fmt::format("none of the {} events names a pipeline action such as 2F0, so "
+                        fmt::format("none of the {} events names a pipeline action such as 2F0 (in "
+                                    "NVTX domain pleat, or as PP:2F0), so "
                                     "there is nothing to account for; run pleat-train, or mark "
                                     "forward and backward with NVTX ranges in domain pleat",
                                     trace.eventCount()));

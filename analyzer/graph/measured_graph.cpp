@@ -257,7 +257,7 @@ class MeasuredGraph {
             const trace::Transfer& transfer = *part.transfer;
             const base::TraceTime begin = clip(transfer.span).begin;
             if (!isReceive(transfer) || !transfer.action || part.entry == part.node ||
-                begin + togetherWithin(transfer.rank) < m_nodes[part.entry].measured.begin)
+                m_nodes[part.entry].measured.begin - begin > togetherWithin(transfer.rank))
                 continue;
             const std::optional<Computed> before = lastEndedBy(transfer.rank, begin);
             if (before && before->span.end > explained[part.entry])

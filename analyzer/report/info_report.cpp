@@ -75,7 +75,8 @@ std::string renderKilled(const std::vector<analysis::ProcessInfo>& processes) {
 std::string scheduleLine(const analysis::RunInfo& info) {
     if (info.schedule) return describeSchedule(*info.schedule);
     if (info.tasks == 0)
-        return "none: no event names a pipeline action such as 2F0; rules can say what names mean "
+        return "none: no event names a pipeline action such as 2F0 (in NVTX domain pleat, or as "
+               "PP:2F0); rules can say what names mean "
                "(docs/importing.md), or the program can say it (docs/instrumenting.md)";
     return "not recognised";
 }

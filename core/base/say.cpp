@@ -8,6 +8,17 @@
 
 namespace pleat::base {
 
+namespace {
+
+// Overrides and isolates of direction, U+202A to U+202E and U+2066 to U+2069: they turn what
+// follows, which is not of the name that they stand in.
+bool turnsText(std::string_view character) {
+    return (character >= "\u202a" && character <= "\u202e") ||
+           (character >= "\u2066" && character <= "\u2069");
+}
+
+}  // namespace
+
 std::string printable(std::string_view text, std::size_t most) {
     std::string line;
     while (!text.empty()) {
@@ -17,8 +28,13 @@ std::string printable(std::string_view text, std::size_t most) {
         const bool control =
             byte < 0x20 || byte == 0x7F ||
             (length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0);
-        if (line.size() + 4 > most) return line + "…";
-        if (length == 0 || control) {
+        if (line.size() + 6 > most) return line + "…";
+        if (turnsText(text.substr(0, length))) {
+            line += fmt::format("\\u{:04x}",
+                                0x2000 + (static_cast<unsigned char>(text[1]) - 0x80) * 0x40 +
+                                    static_cast<unsigned char>(text[2]) - 0x80);
+            text.remove_prefix(length);
+        } else if (length == 0 || control) {
             line += byte == '\n' ? std::string("\\n") : fmt::format("\\x{:02x}", byte);
             text.remove_prefix(1);
         } else {

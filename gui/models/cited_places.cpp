@@ -17,6 +17,19 @@ struct Citation {
     std::int32_t rank = -1, iteration = -1;
 };
 
+// Those that a quotation may be: itself, or, where it was cut, what begins so.
+void addNames(const base::StringPool& strings, std::string_view quoted,
+              std::vector<base::StringId>& names) {
+    constexpr std::string_view kCut = "…";
+    constexpr std::size_t kMost = 100;
+    if (const auto id = strings.find(quoted)) return names.push_back(*id);
+    if (!quoted.ends_with(kCut)) return;
+    quoted.remove_suffix(kCut.size());
+    for (std::size_t i = 0; i < strings.size() && names.size() < kMost; ++i)
+        if (strings.text(base::StringId::at(i)).starts_with(quoted))
+            names.push_back(base::StringId::at(i));
+}
+
 // What stands in quotes and is the name of something.
 std::vector<base::StringId> quotedNames(const base::StringPool& strings, std::string_view text) {
     std::vector<base::StringId> names;
@@ -24,7 +37,7 @@ std::vector<base::StringId> quotedNames(const base::StringPool& strings, std::st
     while (at != std::string_view::npos) {
         const std::size_t end = text.find('"', at + 1);
         if (end == std::string_view::npos) break;
-        if (const auto id = strings.find(text.substr(at + 1, end - at - 1))) names.push_back(*id);
+        addNames(strings, text.substr(at + 1, end - at - 1), names);
         at = text.find('"', end + 1);
     }
     return names;

@@ -154,7 +154,6 @@ class SceneMaker {
         return found == m_slack.end() ? std::nullopt : std::optional(found->second);
     }
 
-
     [[nodiscard]] base::Interval clipped(base::Interval span) const {
         return intersect(span, m_scene.window);
     }

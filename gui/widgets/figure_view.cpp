@@ -3,9 +3,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QResizeEvent>
 #include <QScrollBar>
-#include <QKeyEvent>
 #include <QSortFilterProxyModel>
 #include <algorithm>
 #include <utility>
@@ -47,8 +47,27 @@ void FigureView::setFigures(models::Figures figures) {
     m_sorted->sort(-1);
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     setSortingEnabled(true);
-    resizeColumnsToContents();
+    fitColumns();
     if (m_mostRows > 0) setHeightForRows(m_mostRows);
+}
+
+// What the last column needs is all that is left.
+void FigureView::fitColumns() {
+    resizeColumnsToContents();
+    if (!m_wrapped) return;
+    const int last = m_model->columnCount() - 1;
+    if (last < 0) return;
+    const int before = horizontalHeader()->length() - columnWidth(last);
+    const int room = width() - 2 * frameWidth() - verticalScrollBar()->sizeHint().width();
+    setColumnWidth(last, std::max(room - before, 80));
+    resizeRowsToContents();
+}
+
+void FigureView::setWrapped() {
+    m_wrapped = true;
+    setWordWrap(true);
+    setTextElideMode(Qt::ElideNone);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 
 void FigureView::setHeightForRows(int mostRows) {
@@ -62,8 +81,9 @@ void FigureView::setHeightForRows(int mostRows) {
 
 void FigureView::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
-    if (m_mostRows > 0 && event->size().width() != event->oldSize().width())
-        setHeightForRows(m_mostRows);
+    if (event->size().width() == event->oldSize().width()) return;
+    if (m_wrapped) fitColumns();
+    if (m_mostRows > 0) setHeightForRows(m_mostRows);
 }
 
 models::Place FigureView::placeAt(const QModelIndex& index) const {

@@ -21,6 +21,8 @@ class FigureView : public QTableView {
     // As tall as its rows, for tables that stand among others on a page; at most `mostRows` of
     // them.
     void setHeightForRows(int mostRows);
+    // Long text goes on in the next line, not to the right: for few rows in a narrow place.
+    void setWrapped();
     // Where the cell leads, else the first of its row that leads anywhere.
     [[nodiscard]] models::Place placeAt(const QModelIndex& index) const;
     // The selected rows, cells separated by tabs.
@@ -35,9 +37,11 @@ class FigureView : public QTableView {
 
   private:
     void choose(const QModelIndex& index);
+    void fitColumns();
 
     models::FigureModel* m_model;
     QSortFilterProxyModel* m_sorted;
+    bool m_wrapped = false;
     int m_mostRows = 0;  // 0: as tall as the layout makes it
 };
 

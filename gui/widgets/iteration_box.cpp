@@ -26,6 +26,12 @@ void IterationBox::stepBy(int steps) {
     selectAll();
 }
 
+// On its arrows: who clicks through iterations looks at the picture, and its keys are meant.
+void IterationBox::mouseReleaseEvent(QMouseEvent* event) {
+    QSpinBox::mouseReleaseEvent(event);
+    if (parentWidget() != nullptr) parentWidget()->setFocus();
+}
+
 QValidator::State IterationBox::validate(QString& text, int& position) const {
     const QValidator::State state = QSpinBox::validate(text, position);
     if (state != QValidator::Acceptable) return state;

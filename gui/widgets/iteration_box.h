@@ -27,6 +27,7 @@ class IterationBox : public QSpinBox {
   protected:
     [[nodiscard]] QValidator::State validate(QString& text, int& position) const override;
     void fixup(QString& text) const override;  // the nearest number there is
+    void mouseReleaseEvent(QMouseEvent* event) override;
 
   private:
     void update();

@@ -30,7 +30,7 @@ void DiagnosticsPage::update() {
     m_summary->setText(
         all.empty() ? tr("Nothing was repaired, dropped or guessed.")
                     : tr("What was repaired, dropped or guessed, by kind, with one example each. A "
-                         "click leads to the example."));
+                         "click leads to an example that names something in the trace."));
 }
 
 }  // namespace pleat::widgets

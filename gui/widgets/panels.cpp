@@ -16,6 +16,7 @@ FactsPanel::FactsPanel(QWidget* parent)
     m_title->setWordWrap(true);
     clear();
     m_table->setAccessibleName(tr("Facts of what is selected"));
+    m_table->setWrapped();
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_title);
     layout->addWidget(m_table, 1);

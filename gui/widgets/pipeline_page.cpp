@@ -29,6 +29,7 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
       m_minimap(new TimelineMinimap(this)),
       m_view(new PipelineView(this)) {
     m_rows->addItems({tr("rank"), tr("stage")});  // in the order of PipelineRows
+    m_rows->setFocusPolicy(Qt::TabFocus);
     m_messages->setChecked(true);
     m_message->setWordWrap(true);
     m_message->setAlignment(Qt::AlignCenter);
@@ -152,6 +153,7 @@ void PipelinePage::update() {
             : tr("Slack is not known: there is no critical path."));
     m_minimap->setWhole(results->scene.window);
     m_minimap->setStrip(results->busy);
+    m_minimap->setVisible(!results->scene.tasks.empty());  // busy with tasks, that is
     m_view->setResults(results);
     updateLegend();
     if (m_wanted.empty() || (m_wanted.iteration >= 0 && m_wanted.iteration != number)) return;
@@ -186,10 +188,12 @@ void PipelinePage::updateLegend() {
     }
     QString legend =
         results->scene.tasks.empty()
-            ? tr("No tasks: %1. Rules say what names of your own mean (docs/importing.md).")
+            ? tr("No tasks: %1. Rules say what names of your own mean (docs/importing.md). White: "
+                 "the device works, or data moves. Hatched: idle, because of")
                   .arg(QString::fromStdString(results->analysis.withoutGraph))
             : tr("A colour and number is a microbatch: forward, backward darker. "
-                 "Red: on the critical path. White: data moves, %1. Hatched: idle, because of")
+                 "Grey: optimizer, data loading. Red: on the critical path. White: data moves, %1. "
+                 "Hatched: idle, because of")
                   .arg(m_view->rows() == timeline::PipelineRows::Rank
                            ? tr("or a collective waits")
                            : tr("a collective waits, or the rank runs another of its stages"));

@@ -14,6 +14,7 @@ QAction* SessionView::addCommand(const QString& text) {
 
 QAction* SessionView::addToggle(QCheckBox* box) {
     QAction* action = addCommand(box->text());
+    box->setFocusPolicy(Qt::TabFocus);  // a click leaves the keys to the picture
     action->setCheckable(true);
     action->setChecked(box->isChecked());
     action->setEnabled(box->isEnabled());

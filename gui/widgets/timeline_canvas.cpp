@@ -86,6 +86,7 @@ void TimelineCanvas::restorePlace(const timeline::LaneTree& before, const trace:
 void TimelineCanvas::changed() {
     m_stale = true;
     if (m_tree) m_scroll = m_tree->clampedScroll(m_scroll, rowsRect().height());
+    point({});  // something else lies under the cursor now
     update();
     emit viewChanged();
 }

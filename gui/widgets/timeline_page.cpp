@@ -88,6 +88,7 @@ void TimelinePage::makeControls() {
                                 tr("Name")};
     m_colours->addItems(titles);
     m_colours->setAccessibleName(tr("Colour events by"));
+    m_colours->setFocusPolicy(Qt::TabFocus);
     m_search->setObjectName(QStringLiteral("timelineSearch"));  // the spin box has an editor too
     m_search->setAccessibleName(tr("Search events"));
     m_search->setPlaceholderText(tr("Search: a name, /expression/, or mb:3"));

@@ -44,6 +44,11 @@ TEST_F(CitedPlaces, OfSeveralTheOneThatStartsThenOrIsOfThatRank) {
               (std::pair{2, std::int64_t{300}}));
 }
 
+TEST_F(CitedPlaces, ANameThatWasCutIsFoundByItsBegin) {
+    EXPECT_EQ(rankAndStart("\"all…\" of rank 5 has no partner"), (std::pair{5, std::int64_t{700}}));
+    EXPECT_TRUE(placeOf(*trace, "\"xyz…\" has no partner").empty());
+}
+
 TEST_F(CitedPlaces, WithoutAnEventARankIsShown) {
     const Place place = placeOf(*trace, "rank 5 shares no collective with rank 2");
     EXPECT_FALSE(place.event.valid());

@@ -239,6 +239,18 @@ TEST_F(Pages, ShowAShortTableWithoutScrollingItsRows) {
     EXPECT_GT(wide, 0U);  // those have less room for rows
 }
 
+TEST_F(Pages, LongFactsGoOnInTheNextLine) {
+    models::Figures facts;
+    facts.columns = {QStringLiteral("What"), QStringLiteral("Value")};
+    facts.rows = {{{QStringLiteral("short"), {}, {}}, {QStringLiteral("1 ms"), {}, {}}},
+                  {{QStringLiteral("long"), {}, {}},
+                   {QStringLiteral("one word after the other ").repeated(20), {}, {}}}};
+    m_window.facts().show(QStringLiteral("Facts"), facts);
+    const FigureView& table = m_window.facts().table();
+    EXPECT_LE(table.columnWidth(0) + table.columnWidth(1), table.width());
+    EXPECT_GT(table.rowHeight(1), 3 * table.rowHeight(0));
+}
+
 TEST_F(Pages, HaveNamesForThoseWhoHearThem) {
     for (const QString& id : m_window.pageIds()) {
         EXPECT_FALSE(m_window.page(id)->accessibleName().isEmpty());

@@ -2,7 +2,10 @@
 // two pipelines that move as one.
 #include <gtest/gtest.h>
 
+#include <QCheckBox>
+#include <QLineEdit>
 #include <QScrollBar>
+#include <QTest>
 
 #include "gui/gui_support.h"
 #include "gui/input_events.h"
@@ -129,6 +132,21 @@ TEST_F(Pipeline, AClickOnNothingClearsTheFacts) {
     click(*view().viewport(), {400, view().viewport()->height() - 2});
     EXPECT_FALSE(view().selection());
     EXPECT_TRUE(m_window.facts().table().figures().figures().rows.empty());
+}
+
+TEST_F(Pipeline, KeepsItsKeysWhereControlsAreClicked) {
+    open();
+    view().setFocus();
+    for (QCheckBox* box : page().findChildren<QCheckBox*>()) {
+        QTest::mouseClick(box, Qt::LeftButton);
+        EXPECT_EQ(m_window.focusWidget(), &view()) << box->text().toStdString();
+    }
+    auto* iteration = page().findChild<IterationBox*>();
+    QTest::mouseClick(iteration, Qt::LeftButton, {}, {iteration->width() - 4, 4});
+    EXPECT_EQ(m_window.focusWidget(), &view());
+    // A number can be typed all the same.
+    QTest::mouseClick(iteration->findChild<QLineEdit*>(), Qt::LeftButton);
+    EXPECT_EQ(m_window.focusWidget(), iteration);
 }
 
 TEST_F(Pipeline, UndoGoesBackToWhereOneLooked) {

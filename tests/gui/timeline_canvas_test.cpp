@@ -76,6 +76,14 @@ TEST(TimelineCanvas, WZoomsInAtTheCursorAndSZoomsOut) {
     EXPECT_EQ(shown.visible(), (base::Interval{{0}, {100'000}}));
 }
 
+TEST(TimelineCanvas, WhatWasPointedAtIsNotWhenThePictureMovesAway) {
+    Shown shown(threeEvents());
+    moveTo(shown.canvas, shown.pointAt(EventId(0)));
+    EXPECT_EQ(shown.canvas.pointed(), EventId(0));
+    pressKey(shown.canvas, Qt::Key_W);
+    EXPECT_FALSE(shown.canvas.pointed().valid());
+}
+
 TEST(TimelineCanvas, AAndDMoveWithinTheRun) {
     Shown shown(threeEvents());
     shown.canvas.showRange({{40'000}, {50'000}});

@@ -12,7 +12,8 @@ TEST(Printable, TextOfAFileCannotMoveTheTerminal) {
     EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a\\nb\\x1b[31m\\x7f");
     EXPECT_EQ(printable("\xff cut \xe4\xb8"), "\\xff cut \\xe4\\xb8");
     EXPECT_EQ(printable("\xed\xa0\x80 \xc0\x80"), "\\xed\\xa0\\x80 \\xc0\\x80");
-    EXPECT_EQ(printable(std::string(100, 'x'), 14), "xxxxxxxxxxx…");
+    EXPECT_EQ(printable("a\u202ebc\u2066d\u2010"), "a\\u202ebc\\u2066d\u2010");
+    EXPECT_EQ(printable(std::string(100, 'x'), 14), "xxxxxxxxx…");
 }
 
 TEST(Utf8, CharactersAndTheExtentOfWhatIsNone) {
