@@ -51,6 +51,8 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
         connect(either, &models::TraceSession::stateChanged, this, &ComparePage::update);
         connect(either, &models::TraceSession::resultsChanged, this, &ComparePage::update);
     }
+    connect(&m_other, &models::TraceSession::noticeChanged, this,
+            [this] { m_status->setText(statusText()); });
     connect(&m_iteration, &models::IterationModel::changed, this, &ComparePage::update);
     connect(&m_otherIteration, &models::IterationModel::changed, this, &ComparePage::update);
     connect(&m_comparison, &models::ComparisonModel::changed, this, &ComparePage::update);
@@ -122,7 +124,8 @@ QString ComparePage::statusText() const {
             if (!m_comparison.results()) return tr("Comparing…");
             return tr("%1\nBASE, above: this run. NEW, below: %2. Orange: slower or longer, blue: "
                       "faster or shorter.")
-                .arg(models::comparisonAnswer(*m_comparison.results()), m_other.name());
+                       .arg(models::comparisonAnswer(*m_comparison.results()), m_other.name()) +
+                   (m_other.notice().isEmpty() ? QString() : u'\n' + m_other.notice());
     }
     return tr("Choose a second run; it is shown below this one, and where the two differ.");
 }

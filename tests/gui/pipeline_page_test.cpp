@@ -275,6 +275,14 @@ TEST_F(Comparison, TheWayBackIsOneForBoth) {
     EXPECT_EQ(counted(lower()), counted(upper()));
 }
 
+TEST_F(Comparison, SaysWhenTheOtherFileIsCutOffWhileItIsOpen) {
+    openBoth(1, 1, {1'000'000});
+    ASSERT_TRUE(waitUntil([&] { return compare().settled(); }));
+    const auto file = m_folder.file("new.pleat");
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+    EXPECT_TRUE(waitUntil([&] { return compare().status().contains("was cut off"); }));
+}
+
 TEST_F(Comparison, BothScrollToTheSameRows) {
     openBoth(8, 8, {1'500'000});
     ASSERT_GT(upper().verticalScrollBar()->maximum(), 0);
