@@ -8,7 +8,7 @@ packages=(
     libsimdjson-dev zlib1g-dev libzstd-dev libpcre2-dev pkg-config
     libtorch-dev libgloo-dev
     libopenblas0-serial  # without it LibTorch multiplies matrices with the reference BLAS, ten times slower
-    qt6-base-dev libqt6svg6-dev qt6-tools-dev qt6-l10n-tools
+    qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-l10n-tools
     libgtest-dev libbenchmark-dev
     xvfb xdotool  # the test of the viewer in a real X server
 )
