@@ -382,7 +382,10 @@ void PipelineView::paintRuler(QPainter& painter) const {
     for (const timeline::Tick& tick : timeline::rulerTicks(m_time, begin, kTickDistance)) {
         const int x = kTitleWidth + tick.x;
         painter.drawLine(x, kRulerHeight - 5, x, kRulerHeight);
-        painter.drawText(x + 3, kRulerHeight - 7, QString::fromStdString(tick.label));
+        const QString label = QString::fromStdString(tick.label);
+        // Half a number reads as another one.
+        if (x + 3 + painter.fontMetrics().horizontalAdvance(label) > viewport()->width()) continue;
+        painter.drawText(x + 3, kRulerHeight - 7, label);
     }
 }
 

@@ -134,9 +134,12 @@ void TimelinePainter::paintRuler(QPainter& painter, const QRect& ruler,
     for (const timeline::Tick& tick : timeline::rulerTicks(viewport, zero, kTickSpacing)) {
         const int x = ruler.left() + tick.x;
         painter.drawLine(x, middle - 4, x, middle);
+        const QString label = QString::fromStdString(tick.label);
+        // Half a number reads as another one.
+        if (x + kMargin + painter.fontMetrics().horizontalAdvance(label) > ruler.right()) continue;
         painter.drawText(
             QRect(x + kMargin, ruler.top(), kTickSpacing - kMargin, ruler.height() / 2),
-            Qt::AlignVCenter | Qt::AlignLeft, QString::fromStdString(tick.label));
+            Qt::AlignVCenter | Qt::AlignLeft, label);
     }
     int freeFrom = ruler.left();
     for (const RulerMark& mark : marks) {
