@@ -19,7 +19,7 @@ namespace pleat::timeline {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
 // For what moves: a 60th of a second must do for the boxes, what is coarse, and painting as well.
-inline constexpr std::chrono::milliseconds kTimeForFrame{4};
+inline constexpr std::chrono::milliseconds kTimeForFrame{3};
 
 struct FrameOptions {
     std::int32_t height = 0;       // of the view, pixels
