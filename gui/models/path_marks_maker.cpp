@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -95,13 +96,13 @@ class MarksMaker {
             any = any || (event.valid() && liesOnDevice(m_trace, node, event));
         }
         if (!any) return;  // most traces: nothing to look up
-        m_launches.emplace_back(m_trace);
+        m_launches.emplace(m_trace);
         for (std::size_t i = 0; i < m_where.size(); ++i) {
             const Node& node = m_nodes[graph::NodeId::at(i)];
             Where& where = m_where[i];
             if (!where.event.valid() || !liesOnDevice(m_trace, node, where.event)) continue;
-            where.onDevice = m_launches.front().within(static_cast<std::size_t>(node.rank),
-                                                       m_trace.event(where.event).span);
+            where.onDevice = m_launches->within(static_cast<std::size_t>(node.rank),
+                                                m_trace.event(where.event).span);
         }
     }
 
@@ -156,8 +157,8 @@ class MarksMaker {
     const trace::Trace& m_trace;
     const analysis::IterationAnalysis& m_analysis;
     const base::IdVector<graph::NodeTag, Node>& m_nodes;
-    std::vector<Launches> m_launches;  // one, where anything lies on a device
-    std::vector<Where> m_where;        // by node
+    std::optional<Launches> m_launches;  // where anything lies on a device
+    std::vector<Where> m_where;          // by node
     timeline::PathMarks m_marks;
 };
 

@@ -13,6 +13,7 @@ namespace pleat::models {
 namespace {
 
 using pleat::testing::foldedTrace;
+using pleat::testing::valueOf;
 
 RunResults resultsOf(const trace::Trace& trace) {
     return {*analysis::analyseRun(trace, {}), graph::iterationWindows(trace)};
@@ -20,13 +21,6 @@ RunResults resultsOf(const trace::Trace& trace) {
 
 IterationResults iterationOf(const std::shared_ptr<const trace::Trace>& trace) {
     return {trace, *analysis::analyseIteration(*trace, 1)};
-}
-
-QString valueOf(const Figures& facts, const QString& what) {
-    for (const auto& row : facts.rows) {
-        if (row[0].text == what) return row[1].text;
-    }
-    return {};
 }
 
 base::Duration sumOf(const AreaAccount& account) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "annotate/annotate.h"
+#include "models/figure_model.h"
 #include "store/writer.h"
 #include "support/synthetic_run.h"
 #include "support/temporary_folder.h"
@@ -39,6 +40,14 @@ inline std::filesystem::path writeFolded(const test::TemporaryFolder& folder) {
     const auto file = folder.file("folded.pleat");
     (void)store::writeTrace(foldedTrace(), file);
     return file;
+}
+
+// Of a table of two columns, what and value; empty where it does not say.
+inline QString valueOf(const models::Figures& facts, const QString& what) {
+    for (const auto& row : facts.rows) {
+        if (row[0].text == what) return row[1].text;
+    }
+    return {};
 }
 
 }  // namespace pleat::testing

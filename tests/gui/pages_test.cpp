@@ -40,10 +40,7 @@ class Pages : public ::testing::Test {
         return *dynamic_cast<Page*>(m_window.page(QString::fromLatin1(id)));
     }
     QString fact(const QString& what) {
-        for (const auto& row : m_window.facts().table().figures().figures().rows) {
-            if (row[0].text == what) return row[1].text;
-        }
-        return {};
+        return pleat::testing::valueOf(m_window.facts().table().figures().figures(), what);
     }
 
     test::TemporaryFolder m_folder;

@@ -57,10 +57,7 @@ class Pipeline : public ::testing::Test {
         return at;
     }
     QString fact(const QString& what) {
-        for (const auto& row : m_window.facts().table().figures().figures().rows) {
-            if (row[0].text == what) return row[1].text;
-        }
-        return {};
+        return testing::valueOf(m_window.facts().table().figures().figures(), what);
     }
 
     test::TemporaryFolder m_folder;
