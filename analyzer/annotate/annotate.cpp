@@ -12,6 +12,7 @@
 #include "annotate/fill_iterations.h"
 #include "annotate/framework_rules.h"
 #include "annotate/inferred_tasks.h"
+#include "annotate/limit_numbers.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
 #include "annotate/profiler_reader.h"
@@ -52,6 +53,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
         if (!known) return known.error();
         known->apply(draft, false);
     }
+    limitNumbers(draft);
     giveTransfersToKernels(draft);
     draft.sort();
     fillIterations(draft);

@@ -1,5 +1,8 @@
 #include "annotate/arguments.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -12,47 +15,61 @@ class FieldSink : public nlohmann::json_sax<nlohmann::json> {
     FieldSink(std::vector<Arguments::Field>& fields, std::size_t& count)
         : m_fields(fields), m_count(count) {}
 
-    bool null() override { return m_depth > 0; }
-    bool boolean(bool value) override { return number_integer(value ? 1 : 0); }
+    bool null() override { return unusable(); }
+    bool boolean(bool) override { return unusable(); }
     bool number_integer(number_integer_t value) override {
         if (m_depth == 1) {
-            next().integer = value;
-            m_fields[m_count++].isText = false;
+            Arguments::Field& field = next(Arguments::Type::Integer);
+            field.integer = value;
         }
         return m_depth > 0;
     }
     bool number_unsigned(number_unsigned_t value) override {
         if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-            return m_depth > 0;
+            return unusable();
         }
         return number_integer(static_cast<std::int64_t>(value));
     }
-    bool number_float(number_float_t, const string_t&) override { return m_depth > 0; }
+    bool number_float(number_float_t value, const string_t&) override {
+        // Beyond 2^53 a double does not say which whole number was meant.
+        if (std::trunc(value) == value && std::abs(value) <= 0x1p53)
+            return number_integer(static_cast<std::int64_t>(value));
+        return unusable();
+    }
     bool string(string_t& value) override {
-        if (m_depth == 1) {
-            next().text = value;
-            m_fields[m_count++].isText = true;
-        }
+        if (m_depth == 1) next(Arguments::Type::Text).text = value;
         return m_depth > 0;
     }
     bool binary(binary_t&) override { return false; }
-    bool start_object(std::size_t) override { return ++m_depth > 0; }
+    bool start_object(std::size_t) override {
+        if (m_depth == 1) (void)unusable();
+        return ++m_depth > 0;
+    }
     bool key(string_t& value) override {
         if (m_depth == 1) m_key = value;
         return true;
     }
     bool end_object() override { return --m_depth >= 0; }
-    bool start_array(std::size_t) override { return m_depth++ > 0; }
+    bool start_array(std::size_t) override {
+        if (m_depth == 1) (void)unusable();
+        return m_depth++ > 0;
+    }
     bool end_array() override { return --m_depth >= 0; }
     bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
         return false;
     }
 
   private:
-    Arguments::Field& next() {
+    Arguments::Field& next(Arguments::Type type) {
         if (m_count == m_fields.size()) m_fields.emplace_back();
-        m_fields[m_count].name = m_key;
-        return m_fields[m_count];
+        Arguments::Field& field = m_fields[m_count++];
+        field.name = m_key;
+        field.type = type;
+        return field;
+    }
+    bool unusable() {
+        if (m_depth == 1) (void)next(Arguments::Type::Unusable);
+        return m_depth > 0;
     }
 
     std::vector<Arguments::Field>& m_fields;
@@ -72,16 +89,26 @@ bool Arguments::read(std::string_view json) {
     return readable;
 }
 
-const Arguments::Field* Arguments::find(std::string_view name, bool isText) const {
+const Arguments::Field* Arguments::find(std::string_view name, Type type) const {
     for (std::size_t i = 0; i < m_count; ++i) {
-        if (m_fields[i].name == name && m_fields[i].isText == isText) return &m_fields[i];
+        if (m_fields[i].type == type && m_fields[i].name == name) return &m_fields[i];
     }
     return nullptr;
 }
 
+bool Arguments::has(std::string_view name) const {
+    return std::any_of(m_fields.begin(), m_fields.begin() + static_cast<std::ptrdiff_t>(m_count),
+                       [&](const Field& field) { return field.name == name; });
+}
+
 std::optional<std::int64_t> Arguments::integer(std::string_view name) const {
-    const Field* field = find(name, false);
-    return field ? std::optional(field->integer) : std::nullopt;
+    if (const Field* field = find(name, Type::Integer)) return field->integer;
+    const Field* field = find(name, Type::Text);
+    if (field == nullptr) return std::nullopt;
+    std::int64_t value = 0;
+    const char* const end = field->text.data() + field->text.size();
+    const auto [last, error] = std::from_chars(field->text.data(), end, value);
+    return error == std::errc() && last == end ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int32_t> Arguments::integer32(std::string_view name) const {
@@ -94,7 +121,7 @@ std::optional<std::int32_t> Arguments::integer32(std::string_view name) const {
 }
 
 std::optional<std::string_view> Arguments::text(std::string_view name) const {
-    const Field* field = find(name, true);
+    const Field* field = find(name, Type::Text);
     return field ? std::optional<std::string_view>(field->text) : std::nullopt;
 }
 

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "annotate/action_names.h"
 #include "annotate/arguments.h"
 #include "schedule/markers.h"
-#include "trace/limits.h"
 
 namespace pleat::annotate {
 namespace {
@@ -29,11 +29,6 @@ struct Meaning {
     std::optional<Action> action;
     std::optional<trace::Operation> operation;
 };
-
-bool plausible(const Action& action) {
-    return action.stage <= trace::kMaximumNumber && action.microbatch <= trace::kMaximumNumber &&
-           std::all_of(action.parts.begin(), action.parts.end(), plausible);
-}
 
 trace::Operation operationOf(ActionKind kind) {
     switch (kind) {
@@ -97,9 +92,7 @@ class MarkerReader {
         const auto [found, isNew] = m_meanings.try_emplace(name);
         if (isNew) {
             const std::string_view text = m_events.text(name);
-            if (auto action = schedule::parseAction(text); action && plausible(*action)) {
-                found->second.action = std::move(*action);
-            }
+            found->second.action = actionNamed(text);
             found->second.operation = trace::parseOperation(text);
         }
         return found->second;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "annotate/action_names.h"
 #include "annotate/communication.h"
 #include "annotate/order_numbers.h"
 #include "base/say.h"
@@ -39,9 +40,9 @@ std::optional<std::int32_t> stepNumber(std::string_view name) {
 // The action of "PP:2F0"; nothing for other names.
 std::optional<schedule::Action> pipelineAction(std::string_view name) {
     if (!name.starts_with("PP:")) return std::nullopt;
-    auto action = schedule::parseAction(name.substr(3));
+    auto action = actionNamed(name);
     if (!action || !isCompute(action->kind)) return std::nullopt;
-    return std::move(*action);
+    return action;
 }
 
 class ProfilerReader {

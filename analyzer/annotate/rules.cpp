@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -47,8 +48,10 @@ std::string textOf(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// -1 for none. What is too large stays too large, and is limited with all other numbers.
 std::int32_t narrow(std::int64_t value) {
-    return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : -1;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, -1, kMost));
 }
 
 }  // namespace
@@ -221,7 +224,10 @@ std::optional<Numbers> Rules::Rule::match(std::string_view name, bool& tooSlow) 
         if (group <= 0 || group >= count) continue;
         const std::size_t begin = ends[2 * group], end = ends[2 * group + 1];
         if (begin == PCRE2_UNSET) continue;
-        std::from_chars(name.data() + begin, name.data() + end, numbers[field]);
+        const auto [last, error] =
+            std::from_chars(name.data() + begin, name.data() + end, numbers[field]);
+        if (error == std::errc::result_out_of_range)
+            numbers[field] = std::numeric_limits<std::int64_t>::max();
     }
     return numbers;
 }
@@ -319,7 +325,7 @@ class Rules::Reader {
 
     void addTask(trace::EventId id, const trace::Event& event, const Rule& rule, const Numbers& n) {
         const auto known = [&](Number number) {
-            return n[number] < kMaximumNumber && (n[number] >= 0 || rule.counts);
+            return n[number] >= 0 || rule.counts;
         };
         if (known(Stage) && known(Microbatch)) {
             m_draft.found.tasks.push({m_draft.rankOf(event), id, narrow(n[Iteration]),
@@ -341,7 +347,7 @@ class Rules::Reader {
         transfer.rank = m_draft.rankOf(event);
         transfer.event = id;
         transfer.iteration = narrow(n[Iteration]);
-        transfer.stage = n[Stage] < kMaximumNumber ? narrow(n[Stage]) : -1;
+        transfer.stage = narrow(n[Stage]);
         transfer.chunk = narrow(n[Chunk]);
         transfer.microbatch = narrow(n[Microbatch]);
         transfer.operation = rule.operation;
@@ -353,9 +359,6 @@ class Rules::Reader {
         if (rule.hasAction) transfer.action = rule.action;
         m_draft.found.transfers.push(transfer);
     }
-
-    // Far above any real model; what sizes a table by a stage or microbatch relies on it.
-    static constexpr std::int64_t kMaximumNumber = 1'000'000;
 
     const std::vector<Rule>& m_rules;
     Draft& m_draft;

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "annotate/arguments.h"
-#include "annotate/timers.h"
+#include "annotate/timer_fields.h"
+#include "trace/limits.h"
 
 namespace pleat::annotate {
 namespace {
@@ -28,16 +30,12 @@ class TimerReader {
     explicit TimerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
 
     void run() {
-        for (const trace::Rank& rank : m_draft.ranks)
-            m_pipelineRanks = std::max(m_pipelineRanks, rank.coordinates.pp + 1);
-        if (m_pipelineRanks == 0) return;
-        for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) {
-            const auto id = trace::EventId::at(i);
-            const trace::Event event = m_draft.events.event(id);
-            const auto [known, isNew] = m_meanings.try_emplace(event.name);
-            if (isNew) known->second = timerNamed(m_draft.events.name(id));
-            if (known->second != nullptr) read(id, event, *known->second);
+        for (const trace::Rank& rank : m_draft.ranks) {
+            if (rank.coordinates.pp < trace::kMaximumNumber)
+                m_pipelineRanks = std::max(m_pipelineRanks, rank.coordinates.pp + 1);
         }
+        if (m_pipelineRanks == 0) return;
+        for (const TimerFields& timer : readTimerFields(m_draft)) add(timer);
         nameMessages();
         for (const Message& message : m_messages) m_draft.found.transfers.push(message.transfer);
         m_groups.finish();
@@ -46,47 +44,65 @@ class TimerReader {
   private:
     struct Message {
         trace::Transfer transfer;
-        std::int64_t order = 0;
+        std::optional<std::int64_t> order;
     };
 
-    void read(trace::EventId id, const trace::Event& event, const Timer& timer) {
-        if (event.kind != trace::EventKind::Range) return;
-        if (!m_arguments.read(m_draft.events.arguments(id))) return;
-        const auto step = m_arguments.integer32("step");
-        if (!step) return;
-        const RankId rank = m_draft.rankOf(event);
-        const trace::Coordinates& at = m_draft.ranks[rank].coordinates;
-        const std::int32_t chunk = std::max(m_arguments.integer32("model_chunk").value_or(0), 0);
-        const std::int32_t stage = chunk * m_pipelineRanks + at.pp;
-        const std::int32_t microbatch = m_arguments.integer32("mb_id").value_or(-1);
+    void add(const TimerFields& fields) {
+        const Timer& timer = *fields.timer;
         if (timer.role == TimerRole::Phase) {
             m_draft.found.phases.push_back(
-                {rank, id, *step, trace::PhaseKind::Optimizer, event.span});
-        } else if (timer.role == TimerRole::Task && microbatch >= 0) {
-            m_draft.found.tasks.push(
-                {rank, id, *step, stage, chunk, microbatch, timer.action, event.span});
-            m_stages = std::max(m_stages, stage + 1);
+                {fields.rank, fields.event, fields.step, trace::PhaseKind::Optimizer, fields.span});
+        } else if (timer.role == TimerRole::Task) {
+            addTask(fields);
         } else if (timer.role == TimerRole::Message || timer.role == TimerRole::Collective) {
-            trace::Transfer transfer;
-            transfer.rank = rank;
-            transfer.event = id;
-            transfer.iteration = *step;
-            transfer.operation = timer.operation;
-            transfer.dimension = timer.dimension;
-            // Gradients are what the schedule waits for; other collectives are no action of it.
-            if (timer.role == TimerRole::Message || timer.operation == Operation::ReduceScatter)
-                transfer.action = timer.action;
-            transfer.span = event.span;
-            if (timer.role == TimerRole::Message) {
-                m_messages.push_back(
-                    {transfer, m_arguments.integer("seq_id").value_or(event.span.begin.ns)});
-                return;
-            }
-            transfer.stage = stage;
-            transfer.chunk = chunk;
-            joinGroup(transfer, timer, at);
-            m_draft.found.transfers.push(transfer);
+            addTransfer(fields);
         }
+    }
+
+    // -1 where its rank does not say its place, or there is no such stage.
+    [[nodiscard]] std::int32_t stageOf(const TimerFields& fields) const {
+        const std::int32_t pp = m_draft.ranks[fields.rank].coordinates.pp;
+        const std::int64_t stage = std::int64_t{fields.chunk} * m_pipelineRanks + pp;
+        return pp < 0 || fields.chunk < 0 || stage > trace::kMaximumNumber
+                   ? -1
+                   : static_cast<std::int32_t>(stage);
+    }
+
+    void addTask(const TimerFields& fields) {
+        const std::int32_t stage = stageOf(fields);
+        if (fields.microbatch < 0 || stage < 0) {
+            m_draft.diagnostics.add(
+                base::Severity::DataLoss, "timer_incomplete",
+                fmt::format("\"{}\" at {} ns: neither its fields nor the rank's other timers say "
+                            "its stage and microbatch; left out",
+                            fields.timer->name, fields.span.begin.ns));
+            return;
+        }
+        m_draft.found.tasks.push({fields.rank, fields.event, fields.step, stage, fields.chunk,
+                                  fields.microbatch, fields.timer->action, fields.span});
+        m_stages = std::max(m_stages, stage + 1);
+    }
+
+    void addTransfer(const TimerFields& fields) {
+        const Timer& timer = *fields.timer;
+        trace::Transfer transfer;
+        transfer.rank = fields.rank;
+        transfer.event = fields.event;
+        transfer.iteration = fields.step;
+        transfer.operation = timer.operation;
+        transfer.dimension = timer.dimension;
+        // Gradients are what the schedule waits for; other collectives are no action of it.
+        if (timer.role == TimerRole::Message || timer.operation == Operation::ReduceScatter)
+            transfer.action = timer.action;
+        transfer.span = fields.span;
+        if (timer.role == TimerRole::Message) {
+            m_messages.push_back({transfer, fields.sequence});
+            return;
+        }
+        transfer.stage = stageOf(fields);
+        transfer.chunk = fields.chunk;
+        joinGroup(transfer, timer, m_draft.ranks[fields.rank].coordinates);
+        m_draft.found.transfers.push(transfer);
     }
 
     // Whose collective it is, by what the members have in common.
@@ -113,11 +129,20 @@ class TimerReader {
                 return a->span.begin < b->span.begin;
             });
         }
-        std::sort(m_messages.begin(), m_messages.end(), [](const Message& a, const Message& b) {
-            return std::tie(a.transfer.rank, a.transfer.iteration, a.transfer.action, a.order,
-                            a.transfer.event) < std::tie(b.transfer.rank, b.transfer.iteration,
-                                                         b.transfer.action, b.order,
-                                                         b.transfer.event);
+        const auto groupOf = [](const Message& message) {
+            const trace::Transfer& of = message.transfer;
+            return std::tuple(of.rank, of.iteration, of.action);
+        };
+        // Where one of them has lost its number, their begins are the order of all.
+        std::set<std::tuple<RankId, std::int32_t, std::optional<ActionKind>>> unnumbered;
+        for (const Message& message : m_messages)
+            if (!message.order) unnumbered.insert(groupOf(message));
+        for (Message& message : m_messages)
+            if (unnumbered.contains(groupOf(message)))
+                message.order = message.transfer.span.begin.ns;
+        std::sort(m_messages.begin(), m_messages.end(), [&](const Message& a, const Message& b) {
+            return std::tuple(groupOf(a), a.order, a.transfer.event) <
+                   std::tuple(groupOf(b), b.order, b.transfer.event);
         });
         for (std::size_t first = 0; first < m_messages.size();) {
             const trace::Transfer& of = m_messages[first].transfer;
@@ -162,8 +187,6 @@ class TimerReader {
 
     Draft& m_draft;
     NamedGroups m_groups;
-    Arguments m_arguments;
-    std::unordered_map<base::StringId, const Timer*> m_meanings;
     std::vector<Message> m_messages;
     std::map<std::tuple<RankId, trace::GroupId, Operation>, std::int64_t> m_repetitions;
     std::int32_t m_pipelineRanks = 0, m_stages = 0;

@@ -9,7 +9,13 @@ namespace pleat::trace {
 // Times are at most 73 years from the trace's origin, either way: the difference of two fits.
 inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
 
-// Stages and microbatches; far above any real model.
+// Stages, chunks, microbatches and places in the parallel layout; far above any real model.
 inline constexpr std::int32_t kMaximumNumber = 1'000'000;
+
+// Of one transfer: a pebibyte, so that a million of them can be added up.
+inline constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 50;
+
+// Of a group's transfers.
+inline constexpr std::int64_t kMaximumSequence = std::int64_t{1} << 56;
 
 }  // namespace pleat::trace

@@ -243,7 +243,8 @@ TEST(Annotate, CountsNamesThatAreNoneOfOurs) {
                                    .mark(0, "checkpoint", "")
                                    .transfer(0, "gossip", {{0}, {10}})
                                    .annotate();
-    EXPECT_EQ(countOf(trace, "unknown_marker"), 4);
+    EXPECT_EQ(countOf(trace, "unknown_marker"), 3);
+    EXPECT_EQ(countOf(trace, "number_out_of_range"), 1);
     EXPECT_NE(trace.diagnostics().find("unknown_marker")->example.find("2F0garbage"),
               std::string::npos);
     EXPECT_TRUE(trace.annotations().tasks.empty());

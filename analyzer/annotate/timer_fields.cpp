@@ -1,0 +1,164 @@
+#include "annotate/timer_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "annotate/arguments.h"
+#include "base/say.h"
+#include "trace/limits.h"
+
+namespace pleat::annotate {
+namespace {
+
+class TimerFieldReader {
+  public:
+    explicit TimerFieldReader(Draft& draft) : m_draft(draft) {}
+
+    std::vector<TimerFields> run() {
+        for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) read(trace::EventId::at(i));
+        const bool anyStep = std::any_of(m_timers.begin(), m_timers.end(),
+                                         [](const TimerFields& t) { return t.step >= 0; });
+        if (!anyStep) return {};
+        fillSteps();
+        fillTasks();
+        std::sort(m_timers.begin(), m_timers.end(),
+                  [](const TimerFields& a, const TimerFields& b) { return a.event < b.event; });
+        return std::move(m_timers);
+    }
+
+  private:
+    void read(trace::EventId id) {
+        const base::StringId name = m_draft.events.columns().name[id.index()];
+        const auto [known, isNew] = m_meanings.try_emplace(name, nullptr);
+        if (isNew) known->second = timerNamed(m_draft.events.text(name));
+        if (known->second == nullptr) return;
+        const trace::Event event = m_draft.events.event(id);
+        if (event.kind != trace::EventKind::Range) return;
+        (void)m_arguments.read(m_draft.events.arguments(id));
+        TimerFields timer;
+        timer.event = id;
+        timer.timer = known->second;
+        timer.rank = m_draft.rankOf(event);
+        timer.span = event.span;
+        timer.step = m_arguments.integer32("step").value_or(-1);
+        timer.sequence = m_arguments.integer("seq_id");
+        timer.chunk = numberOf("model_chunk");
+        timer.microbatch = numberOf("mb_id");
+        // These timers write -1 where they mean none.
+        if (timer.chunk < 0 && m_arguments.has("model_chunk") &&
+            m_arguments.integer("model_chunk") != -1)
+            m_lost.push_back({id, "model_chunk"});
+        // Without any chunk in the file, a rank has one.
+        m_chunks = std::max(m_chunks, timer.chunk + 1);
+        m_timers.push_back(timer);
+    }
+
+    // -1 where it is no number that a trace can hold.
+    [[nodiscard]] std::int32_t numberOf(std::string_view field) const {
+        const auto value = m_arguments.integer32(field);
+        return value && *value >= 0 && *value <= trace::kMaximumNumber ? *value : -1;
+    }
+
+    void fillSteps() {
+        std::sort(m_timers.begin(), m_timers.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.rank, a.span.begin, a.event) <
+                   std::tie(b.rank, b.span.begin, b.event);
+        });
+        const auto fill = [&](auto first, auto last) {
+            const TimerFields* before = nullptr;
+            for (auto timer = first; timer != last; ++timer) {
+                if (timer->step >= 0) {
+                    before = &*timer;
+                } else if (before != nullptr && before->rank == timer->rank) {
+                    timer->step = before->step;
+                    lost(timer->event, "step");
+                }
+            }
+        };
+        fill(m_timers.begin(), m_timers.end());
+        fill(m_timers.rbegin(), m_timers.rend());
+        // Ranks of which no timer says its step.
+        std::erase_if(m_timers, [&](const TimerFields& timer) {
+            if (timer.step < 0) lost(timer.event, "step");
+            return timer.step < 0;
+        });
+    }
+
+    void fillTasks() {
+        using Key = std::tuple<trace::RankId, std::int32_t, schedule::ActionKind>;
+        std::map<Key, std::vector<TimerFields*>> groups;
+        for (TimerFields& timer : m_timers) {
+            if (timer.timer->role != TimerRole::Task) {
+                timer.chunk = std::max(timer.chunk, 0);
+                continue;
+            }
+            if (timer.chunk < 0 && m_chunks <= 1) timer.chunk = 0;
+            groups[{timer.rank, timer.step, timer.timer->action}].push_back(&timer);
+        }
+        for (auto& [key, tasks] : groups) fillGroup(tasks);
+        for (const auto& [event, field] : m_lost) lost(event, field);
+    }
+
+    // One rank's forwards, or backwards, of one step.
+    void fillGroup(std::vector<TimerFields*>& tasks) {
+        const bool numbered = std::all_of(tasks.begin(), tasks.end(), [](const auto* task) {
+            return task->sequence.has_value();
+        });
+        if (numbered) {
+            std::stable_sort(tasks.begin(), tasks.end(), [](const auto* a, const auto* b) {
+                return *a->sequence < *b->sequence;
+            });
+        }
+        std::set<std::pair<std::int32_t, std::int32_t>> taken;  // chunk, microbatch
+        for (const TimerFields* task : tasks) {
+            if (task->chunk >= 0 && task->microbatch >= 0)
+                taken.emplace(task->chunk, task->microbatch);
+        }
+        std::map<std::int32_t, std::int32_t> nextOfChunk;
+        for (TimerFields* task : tasks) {
+            if (task->chunk < 0 && task->microbatch >= 0) {
+                for (std::int32_t chunk = 0; chunk < m_chunks && task->chunk < 0; ++chunk) {
+                    if (taken.emplace(chunk, task->microbatch).second) task->chunk = chunk;
+                }
+            } else if (task->chunk >= 0 && task->microbatch < 0) {
+                std::int32_t& next = nextOfChunk[task->chunk];
+                while (!taken.emplace(task->chunk, next).second) ++next;
+                task->microbatch = next++;
+                lost(task->event, "mb_id");
+            }
+        }
+    }
+
+    void lost(trace::EventId event, std::string_view field) {
+        const base::Diagnostic* known = m_draft.diagnostics.find("field_unreadable");
+        m_draft.diagnostics.add(
+            base::Severity::Info, "field_unreadable",
+            known != nullptr
+                ? std::string()
+                : fmt::format("\"{}\" at {} ns: \"{}\" is missing, null, out of range or not a "
+                              "whole number; it was worked out from the rank's other timers",
+                              base::printable(m_draft.events.name(event), 80),
+                              m_draft.events.event(event).span.begin.ns, field));
+    }
+
+    Draft& m_draft;
+    Arguments m_arguments;
+    std::unordered_map<base::StringId, const Timer*> m_meanings;
+    std::vector<TimerFields> m_timers;
+    std::vector<std::pair<trace::EventId, std::string_view>> m_lost;  // noted where timers are used
+    std::int32_t m_chunks = 0;
+};
+
+}  // namespace
+
+std::vector<TimerFields> readTimerFields(Draft& draft) { return TimerFieldReader(draft).run(); }
+
+}  // namespace pleat::annotate
