@@ -97,7 +97,7 @@ int runPrompt(const std::string& file) {
     for (std::string line; nextLine(prompt(), line);) {
         if (statement.empty() && (line == ".quit" || line == ".exit")) break;
         statement += line + "\n";
-        if (line.find(';') == std::string::npos) continue;
+        if (!store::endsStatement(statement)) continue;
         const int result = runQuery(file, statement);
         if (!interactive && status == kDone) status = result;
         statement.clear();

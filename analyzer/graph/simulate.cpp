@@ -191,16 +191,16 @@ base::Result<Simulation> simulate(const schedule::Schedule& given, const CostMod
     Simulation result{std::move(*graph), {}, {}, 0, 0, {}};
     result.times = earliestTimes(result.graph);
     result.makespan = result.times.end - base::TraceTime{};
-    base::Duration busy;
+    // Sums over ranks need not fit into 64 bits: 1024 ranks x 1e16 ns do not.
+    double busy = 0, idle = 0;
     std::uint32_t first = 0;
     for (std::int32_t rank = 0; rank < given.ranks(); ++rank) {
         result.ranks.push_back(summariseRank(given, rank, result.graph, result.times, first));
-        busy += result.ranks.back().busy;
+        busy += static_cast<double>(result.ranks.back().busy.ns);
+        idle += static_cast<double>((result.makespan - result.ranks.back().busy).ns);
     }
-    const std::int64_t total = result.makespan.ns * given.ranks();
-    const auto idle = static_cast<double>(total - busy.ns);
-    result.bubbleFractionIdeal = busy.ns > 0 ? idle / static_cast<double>(busy.ns) : 0;
-    result.bubbleFractionTotal = total > 0 ? idle / static_cast<double>(total) : 0;
+    result.bubbleFractionIdeal = busy > 0 ? idle / busy : 0;
+    result.bubbleFractionTotal = busy + idle > 0 ? idle / (busy + idle) : 0;
     return result;
 }
 

@@ -95,6 +95,8 @@ base::Result<LoadedTrace> load(const std::filesystem::path& file, const base::Pr
     return loader.load();
 }
 
+bool endsStatement(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
+
 base::Result<void> runSql(const std::filesystem::path& file, std::string_view query,
                           const SqlSink& sink, const base::Progress& progress) {
     const base::Result<Database> database = openTrace(file, Access::Read);

@@ -37,6 +37,10 @@ struct SqlSink {
     std::function<void(const std::vector<std::string>& columns)> columns;
     std::function<void(const SqlRow& row)> row;
 };
+// Whether `text` ends with the semicolon of a statement: one within a literal, a name or a comment
+// ends none ("select ';'").
+[[nodiscard]] bool endsStatement(const std::string& text);
+
 // Runs the statements of `query` on the file opened read-only; anything that would write is an
 // error. Usage error with SQLite's message for bad SQL. Progress counts nothing; it can only end
 // the query.

@@ -148,5 +148,17 @@ TEST(ClosedForms, AnIndivisibleShareStillSumsToTheWhole) {
     for (const SimulatedRank& rank : simulated->ranks) EXPECT_EQ(rank.busy.ns, 3 * 30);
 }
 
+// 64 ranks x a makespan of 1.1e18 ns are more than 64 bits hold; the closed form does not depend on
+// the unit.
+TEST(ClosedForms, SumsOverRanksDoNotOverflow) {
+    const auto made = schedule::makeSchedule("1f1b", {64, 128, 1, 0});
+    ASSERT_TRUE(made.ok());
+    constexpr std::int64_t kLong = 2'000'000'000'000'000;
+    const auto simulated = simulate(*made, {.forward = {kLong}, .backward = {2 * kLong}});
+    ASSERT_TRUE(simulated.ok());
+    EXPECT_DOUBLE_EQ(simulated->bubbleFractionIdeal, 63.0 / 128);
+    EXPECT_DOUBLE_EQ(simulated->bubbleFractionTotal, 63.0 / (128 + 63));
+}
+
 }  // namespace
 }  // namespace pleat::graph

@@ -57,6 +57,15 @@ class Sql : public ::testing::Test {
     std::filesystem::path m_file = m_folder.file("a.pleat");
 };
 
+TEST(SqlText, EndsWithASemicolonThatBelongsToNoLiteralOrComment) {
+    EXPECT_TRUE(endsStatement("select 1;\n"));
+    EXPECT_TRUE(endsStatement("select ';';\n"));
+    EXPECT_FALSE(endsStatement("select 'a;\n"));
+    EXPECT_FALSE(endsStatement("select \"a;b\"\n"));
+    EXPECT_FALSE(endsStatement("select 1 -- then;\n"));
+    EXPECT_FALSE(endsStatement("select 1 /* ; */\n"));
+}
+
 TEST_F(Sql, GivesColumnsAndCells) {
     const Answer answer = ask(
         m_file, "select 1 as one, null as absent, 2.5 as half, 'x' || char(10) as t, x'00ff' as b");
