@@ -9,6 +9,7 @@ bin=build/release/bin
 "$bin/store_bench"
 "$bin/import_bench"  # "import_bench large" imports a file of 5 GB
 "$bin/analysis_bench"
+"$bin/scaling_bench"
 "$bin/timeline_bench"
 [ ! -x "$bin/viewer_bench" ] || "$bin/viewer_bench"
 if [ -x "$bin/record_bench" ]; then

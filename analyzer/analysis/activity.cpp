@@ -73,24 +73,14 @@ TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer)
 
 }  // namespace
 
-std::vector<trace::RankId> trainingRanks(const trace::Trace& trace) {
-    std::vector<bool> takesPart(trace.ranks().size(), false);
-    for (const trace::Task& task : trace.annotations().tasks) takesPart[task.rank.index()] = true;
-    if (trace.annotations().tasks.empty()) takesPart = ranksWithDeviceWork(trace);
-    std::vector<trace::RankId> ranks;
-    for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
-        const trace::RankId id = trace::RankId::at(i);
-        if (takesPart[i] && trace.ranks()[id].number >= 0) ranks.push_back(id);
-    }
-    std::stable_sort(ranks.begin(), ranks.end(), [&](trace::RankId a, trace::RankId b) {
-        return trace.ranks()[a].number < trace.ranks()[b].number;
-    });
-    return ranks;
+std::vector<trace::RankId> trainingRanks(const graph::RunIndex& run) {
+    return {run.trainingRanks().begin(), run.trainingRanks().end()};
 }
 
 std::vector<std::vector<RankActivity>> collectActivities(
-    const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+    const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
     std::span<const trace::RankId> ranks) {
+    const trace::Trace& trace = run.trace();
     std::vector<std::vector<RankActivity>> activities(windows.size());
     for (std::size_t w = 0; w < windows.size(); ++w) {
         for (const trace::RankId rank : ranks)
@@ -102,7 +92,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
         if (at == kNotAnalysed) return;
         forEachWindow(windows, span, [&](std::size_t w) { visit(activities[w][at]); });
     };
-    const std::vector<bool> onDevice = ranksWithDeviceWork(trace);
+    const std::vector<bool>& onDevice = run.onDevice();
     for (const trace::Task& task : trace.annotations().tasks) {
         if (onDevice[task.rank.index()]) continue;
         forEachPlace(task.rank, task.span, [&](RankActivity& activity) {
@@ -128,7 +118,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
                 activity.transfers.push_back(part);
         });
     }
-    addDeviceWork(trace, windows, ranks, activities);
+    addDeviceWork(run, windows, ranks, activities);
     return activities;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/interval_set.h"
-#include "graph/measured_graph.h"
+#include "graph/run_index.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
@@ -44,14 +44,13 @@ struct RankActivity {
     std::vector<TransferPart> transfers;
 };
 
-// Ranks that take part in analyses: with a number and at least one task, ascending by number. In a
-// trace without any task, those with device work.
-[[nodiscard]] std::vector<trace::RankId> trainingRanks(const trace::Trace& trace);
+// Ranks that take part in analyses (RunIndex::trainingRanks).
+[[nodiscard]] std::vector<trace::RankId> trainingRanks(const graph::RunIndex& run);
 
 // [window][position in ranks]. Whatever intersects a window counts in it, whichever iteration it
 // was recorded for. `windows` ascending and disjoint. O(n log windows + clipped pieces).
 [[nodiscard]] std::vector<std::vector<RankActivity>> collectActivities(
-    const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+    const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
     std::span<const trace::RankId> ranks);
 
 }  // namespace pleat::analysis

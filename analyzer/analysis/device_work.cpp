@@ -97,36 +97,11 @@ class NextWork {
 
 }  // namespace
 
-DeviceWorkKinds::DeviceWorkKinds(const trace::Trace& trace) : m_trace(trace) {
-    const base::StringPool& strings = trace.columns().strings;
-    for (std::size_t i = 0; i < strings.size(); ++i) {
-        const std::string_view text = strings.text(base::StringId::at(i));
-        const bool copies = text == categories::kCopy || text == categories::kSet;
-        m_ofDomain.push_back(copies                           ? DeviceWork::Copy
-                             : categories::isDeviceWork(text) ? DeviceWork::Compute
-                                                              : DeviceWork::None);
-        m_communicates.push_back(categories::isCommunicationKernel(text));
-    }
-}
-
-std::vector<bool> ranksWithDeviceWork(const trace::Trace& trace) {
-    const DeviceWorkKinds kinds(trace);
-    std::vector<bool> has(trace.ranks().size(), false);
-    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
-        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
-        if (lane.kind != trace::LaneKind::DeviceStream || has[lane.rank.index()]) continue;
-        const auto events = trace.eventsOf(LaneId::at(i));
-        for (EventId id = events.first; id < events.last && !has[lane.rank.index()];
-             id = EventId(id.index() + 1))
-            has[lane.rank.index()] = kinds.of(id) != DeviceWork::None;
-    }
-    return has;
-}
-
-void addDeviceWork(const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+void addDeviceWork(const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
                    std::span<const trace::RankId> ranks,
                    std::vector<std::vector<RankActivity>>& activities) {
-    const DeviceWorkKinds kinds(trace);
+    const trace::Trace& trace = run.trace();
+    const DeviceWorkKinds& kinds = run.kinds();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
         for (const LaneId lane : streamsOf(trace, ranks[rank])) {
             WindowedWork compute(windows), copies(windows);

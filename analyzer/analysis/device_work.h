@@ -9,38 +9,17 @@
 
 #include "analysis/activity.h"
 #include "base/interval_set.h"
+#include "graph/run_index.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
 
-enum class DeviceWork : std::uint8_t { None, Compute, Communication, Copy };
-
-// The kind of every event, worked out once per name and category.
-class DeviceWorkKinds {
-  public:
-    explicit DeviceWorkKinds(const trace::Trace& trace);
-    [[nodiscard]] DeviceWork of(trace::EventId id) const {
-        const base::StringId domain = m_trace.columns().domain[id.index()];
-        if (!domain.valid()) return DeviceWork::None;
-        const DeviceWork work = m_ofDomain[domain.index()];
-        if (work != DeviceWork::Compute) return work;
-        return m_communicates[m_trace.columns().name[id.index()].index()]
-                   ? DeviceWork::Communication
-                   : DeviceWork::Compute;
-    }
-
-  private:
-    const trace::Trace& m_trace;
-    std::vector<DeviceWork> m_ofDomain;  // Compute: or Communication, by name
-    std::vector<bool> m_communicates;    // by name
-};
-
-// By RankId: has it a device stream with any work?
-[[nodiscard]] std::vector<bool> ranksWithDeviceWork(const trace::Trace& trace);
+using graph::DeviceWork;
+using graph::DeviceWorkKinds;
 
 // Adds compute and copies of the ranks' streams to their activities. `windows` ascending and
 // disjoint, `activities` as collectActivities has them. O(events).
-void addDeviceWork(const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+void addDeviceWork(const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
                    std::span<const trace::RankId> ranks,
                    std::vector<std::vector<RankActivity>>& activities);
 

@@ -6,15 +6,16 @@
 
 namespace pleat::analysis {
 
-IterationAccount accountIteration(const trace::Trace& trace, const IdleExplainer& explainer,
+IterationAccount accountIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
                                   const graph::IterationWindow& window,
                                   std::span<const RankActivity> activities,
                                   base::Diagnostics& diagnostics) {
+    const trace::Trace& trace = run.trace();
     IterationAccount account;
     for (const RankActivity& activity : activities)
         account.partitions.push_back(partition(activity));
     if (!trace.annotations().tasks.empty()) {
-        if (auto graph = graph::measuredGraph(trace, window); graph) {
+        if (auto graph = graph::measuredGraph(run, window); graph) {
             account.causes =
                 attributeBubbles(trace, explainer, *graph, activities, account.partitions);
             account.graph = std::move(*graph);

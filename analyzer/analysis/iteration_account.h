@@ -26,7 +26,7 @@ struct IterationAccount {
 
 // `activities` are those of `window`, as collectActivities has them. Where tasks make no graph the
 // causes are those of a trace without tasks, and the Error "task_graph_unusable" says why.
-[[nodiscard]] IterationAccount accountIteration(const trace::Trace& trace,
+[[nodiscard]] IterationAccount accountIteration(const graph::RunIndex& run,
                                                 const IdleExplainer& explainer,
                                                 const graph::IterationWindow& window,
                                                 std::span<const RankActivity> activities,

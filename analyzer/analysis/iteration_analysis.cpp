@@ -62,16 +62,15 @@ void explainByGraph(const trace::Trace& trace, const IdleExplainer& explainer,
 
 }  // namespace
 
-base::Result<IterationAnalysis> analyseIteration(const trace::Trace& trace,
+base::Result<IterationAnalysis> analyseIteration(const graph::RunIndex& run,
                                                  std::optional<std::int32_t> iteration) {
-    if (const auto usable = checkTimes(trace, graph::iterationWindows(trace)); !usable)
-        return usable.error();
-    const auto window = chooseIteration(trace, iteration);
+    const trace::Trace& trace = run.trace();
+    const auto window = chooseIteration(run, iteration);
     if (!window) return window.error();
     IterationAnalysis analysis;
     analysis.window = *window;
-    const std::vector<trace::RankId> ranks = trainingRanks(trace);
-    const auto activities = collectActivities(trace, std::array{*window}, ranks).front();
+    const std::vector<trace::RankId> ranks = trainingRanks(run);
+    const auto activities = collectActivities(run, std::array{*window}, ranks).front();
     for (std::size_t i = 0; i < ranks.size(); ++i)
         analysis.ranks.push_back({ranks[i], partition(activities[i]), {}});
 
@@ -80,7 +79,7 @@ base::Result<IterationAnalysis> analyseIteration(const trace::Trace& trace,
         analysis.withoutGraph =
             "none of the events names a pipeline action such as 2F0 (in NVTX domain pleat, or as "
             "PP:2F0)";
-    } else if (auto graph = graph::measuredGraph(trace, *window); graph) {
+    } else if (auto graph = graph::measuredGraph(run, *window); graph) {
         analysis.graph = std::move(*graph);
     } else {
         analysis.withoutGraph = graph.error().message;

@@ -13,6 +13,8 @@
 #include "analysis/bubbles.h"
 #include "analysis/critical_path.h"
 #include "base/result.h"
+#include "graph/measured_graph.h"
+#include "graph/run_index.h"
 #include "graph/simulate.h"
 #include "graph/task_graph.h"
 #include "trace/trace.h"
@@ -42,6 +44,6 @@ struct IterationAnalysis {
 // The iteration asked for, else the complete one closest to the median. Input error where there is
 // none; Usage error naming the iterations there are for one that was not recorded.
 [[nodiscard]] base::Result<IterationAnalysis> analyseIteration(
-    const trace::Trace& trace, std::optional<std::int32_t> iteration);
+    const graph::RunIndex& run, std::optional<std::int32_t> iteration);
 
 }  // namespace pleat::analysis

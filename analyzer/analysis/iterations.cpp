@@ -119,10 +119,10 @@ IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> 
     return statistics;
 }
 
-base::Result<graph::IterationWindow> chooseIteration(const trace::Trace& trace,
+base::Result<graph::IterationWindow> chooseIteration(const graph::RunIndex& run,
                                                      std::optional<std::int32_t> iteration) {
-    const auto windows = graph::iterationWindows(trace);
-    if (const auto usable = checkTimes(trace, windows); !usable) return usable.error();
+    const auto windows = run.windows();
+    if (const auto usable = checkTimes(run.trace(), windows); !usable) return usable.error();
     base::Diagnostics incomplete;
     std::vector<IterationRange> ranges;
     if (iteration) ranges.push_back({*iteration, *iteration});

@@ -10,7 +10,7 @@
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "graph/measured_graph.h"
+#include "graph/run_index.h"
 
 namespace pleat::analysis {
 
@@ -34,7 +34,7 @@ struct IterationRange {
 // The iteration asked for, else the complete one closest to the median. Input error where there is
 // none; Usage error naming the iterations there are for one that was not recorded.
 [[nodiscard]] base::Result<graph::IterationWindow> chooseIteration(
-    const trace::Trace& trace, std::optional<std::int32_t> iteration);
+    const graph::RunIndex& run, std::optional<std::int32_t> iteration);
 
 struct IterationStatistics {
     std::vector<std::int32_t> indices;

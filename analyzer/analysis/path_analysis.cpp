@@ -55,10 +55,11 @@ std::vector<TaskSlack> slackOfTasks(const trace::Trace& trace, const graph::Task
 
 }  // namespace
 
-base::Result<PathAnalysis> analysePath(const trace::Trace& trace, const PathOptions& options) {
-    const auto window = chooseIteration(trace, options.iteration);
+base::Result<PathAnalysis> analysePath(const graph::RunIndex& run, const PathOptions& options) {
+    const trace::Trace& trace = run.trace();
+    const auto window = chooseIteration(run, options.iteration);
     if (!window) return window.error();
-    const auto graph = graph::measuredGraph(trace, *window);
+    const auto graph = graph::measuredGraph(run, *window);
     if (!graph) return graph.error().within(fmt::format("iteration {}", window->iteration));
     const base::TraceTime begin = window->window.begin;
     PathTotals totals;

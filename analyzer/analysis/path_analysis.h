@@ -43,7 +43,7 @@ struct PathAnalysis {
 
 // Input error where there is no complete iteration or no usable graph; Usage error naming the
 // iterations there are for one that was not recorded.
-[[nodiscard]] base::Result<PathAnalysis> analysePath(const trace::Trace& trace,
+[[nodiscard]] base::Result<PathAnalysis> analysePath(const graph::RunIndex& run,
                                                      const PathOptions& options);
 
 }  // namespace pleat::analysis

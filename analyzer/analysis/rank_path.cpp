@@ -30,8 +30,9 @@ std::string named(std::vector<std::int32_t> numbers) {
     return text;
 }
 
-base::Result<RankId> chooseRank(const trace::Trace& trace, std::optional<std::int32_t> number) {
-    const std::vector<bool> has = ranksWithDeviceWork(trace);
+base::Result<RankId> chooseRank(const graph::RunIndex& run, std::optional<std::int32_t> number) {
+    const trace::Trace& trace = run.trace();
+    const std::vector<bool>& has = run.onDevice();
     std::vector<RankId> ranks;
     std::vector<std::int32_t> numbers;
     for (std::size_t i = 0; i < has.size(); ++i) {
@@ -132,10 +133,11 @@ class Reader {
 
 }  // namespace
 
-base::Result<RankPath> analyseRankPath(const trace::Trace& trace, const RankPathOptions& options) {
-    const auto rank = chooseRank(trace, options.rank);
+base::Result<RankPath> analyseRankPath(const graph::RunIndex& run, const RankPathOptions& options) {
+    const trace::Trace& trace = run.trace();
+    const auto rank = chooseRank(run, options.rank);
     if (!rank) return rank.error();
-    const auto iteration = chooseIteration(trace, options.iteration);
+    const auto iteration = chooseIteration(run, options.iteration);
     if (!iteration) return iteration.error();
     const trace::Annotations& found = trace.annotations();
     const bool marked = !found.tasks.empty() || !found.iterations.empty();

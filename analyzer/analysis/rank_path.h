@@ -12,6 +12,7 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "graph/run_index.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
@@ -52,7 +53,7 @@ struct RankPath {
 // Without iteration ranges the window is all that the rank's host called and its device did. Usage
 // error naming the ranks there are where one has to be chosen, or the one asked for is none of
 // them; Input error where no device was recorded.
-[[nodiscard]] base::Result<RankPath> analyseRankPath(const trace::Trace& trace,
+[[nodiscard]] base::Result<RankPath> analyseRankPath(const graph::RunIndex& run,
                                                      const RankPathOptions& options);
 
 }  // namespace pleat::analysis

@@ -213,8 +213,9 @@ const ReplayOperation* ReplayModel::operationOf(const ReplayIteration& iteration
     return index == kNone ? nullptr : &operations[index];
 }
 
-ReplayModel replayModel(const trace::Trace& trace, std::span<const graph::IterationWindow> windows,
+ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
                         base::Diagnostics& diagnostics) {
+    const trace::Trace& trace = run.trace();
     ModelMaker maker(trace);
     auto steps = graph::timerGraphs(trace, windows);
     if (steps && !steps->empty()) {
@@ -223,7 +224,7 @@ ReplayModel replayModel(const trace::Trace& trace, std::span<const graph::Iterat
     }
     if (!steps) diagnostics.add(base::Severity::Info, "timers_unusable", steps.error().message);
     for (const graph::IterationWindow& window : windows) {
-        auto graph = graph::measuredGraph(trace, window);
+        auto graph = graph::measuredGraph(run, window);
         if (graph) {
             maker.add(std::move(*graph), window);
         } else {

@@ -62,7 +62,7 @@ struct ReplayModel {
 // Of these windows. Timer graphs where the trace's tasks are timers, else measured graphs; a window
 // whose graph cannot be made is left out and counted ("iteration_not_replayed"); timers that do not
 // fit their rules are counted ("timers_unusable").
-[[nodiscard]] ReplayModel replayModel(const trace::Trace& trace,
+[[nodiscard]] ReplayModel replayModel(const graph::RunIndex& run,
                                       std::span<const graph::IterationWindow> windows,
                                       base::Diagnostics& diagnostics);
 

@@ -18,11 +18,12 @@ struct Totals {
     PathTotals path;
 };
 
-void addIteration(const trace::Trace& trace, const IdleExplainer& explainer,
+void addIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
                   const graph::IterationWindow& window, const std::vector<RankActivity>& activities,
                   Totals& totals, base::Diagnostics& diagnostics) {
     const IterationAccount account =
-        accountIteration(trace, explainer, window, activities, diagnostics);
+        accountIteration(run, explainer, window, activities, diagnostics);
+    const trace::Trace& trace = run.trace();
     if (account.graph) totals.path.add(trace, *account.graph, window);
     for (std::size_t i = 0; i < activities.size(); ++i)
         totals.ranks[i].add(trace, activities[i], account.partitions[i], account.causes[i]);
@@ -155,10 +156,11 @@ void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
 
 }  // namespace
 
-base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOptions& options) {
+base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisOptions& options) {
+    const trace::Trace& trace = run.trace();
     RunAnalysis analysis;
     analysis.diagnostics.add(trace.diagnostics());
-    const auto all = graph::iterationWindows(trace);
+    const auto all = run.windows();
     if (const auto usable = checkTimes(trace, all); !usable) {
         analysis.diagnostics.add(base::Severity::Error, "times_unusable", usable.error().message);
         return analysis;
@@ -171,14 +173,14 @@ base::Result<RunAnalysis> analyseRun(const trace::Trace& trace, const AnalysisOp
     noteMissing(trace, !windows->empty(), analysis.diagnostics);
     if (windows->empty()) return analysis;
 
-    const std::vector<trace::RankId> ranks = trainingRanks(trace);
-    const auto activities = collectActivities(trace, *windows, ranks);
+    const std::vector<trace::RankId> ranks = trainingRanks(run);
+    const auto activities = collectActivities(run, *windows, ranks);
     const IdleExplainer explainer(trace);
     Totals totals{std::vector<RankTotals>(ranks.size()), {}};
     for (std::size_t w = 0; w < windows->size(); ++w)
-        addIteration(trace, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
+        addIteration(run, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
-    const ReplayModel model = replayModel(trace, spread(trace, *windows), analysis.diagnostics);
+    const ReplayModel model = replayModel(run, spread(trace, *windows), analysis.diagnostics);
     if (model.ofTimers) analysis.replay = replaySummary(model);
     analysis.stragglers = findStragglers(model);
     if (analysis.schedule)

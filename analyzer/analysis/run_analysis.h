@@ -78,7 +78,7 @@ struct RunAnalysis {
 };
 
 // `trace` is annotated. Usage error for an iteration range that was not recorded.
-[[nodiscard]] base::Result<RunAnalysis> analyseRun(const trace::Trace& trace,
+[[nodiscard]] base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run,
                                                    const AnalysisOptions& options);
 
 }  // namespace pleat::analysis

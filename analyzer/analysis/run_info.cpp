@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/measured_graph.h"
-
 namespace pleat::analysis {
 namespace {
 
@@ -37,7 +35,8 @@ void countAnnotations(std::vector<ProcessInfo>& processes, const trace::Annotati
 
 }  // namespace
 
-RunInfo describeRun(const trace::Trace& trace) {
+RunInfo describeRun(const graph::RunIndex& run) {
+    const trace::Trace& trace = run.trace();
     RunInfo info;
     const base::Interval span = trace.span();
     info.length = span.length();
@@ -59,7 +58,7 @@ RunInfo describeRun(const trace::Trace& trace) {
     info.events = static_cast<std::int64_t>(trace.eventCount());
     info.tasks = static_cast<std::int64_t>(trace.annotations().tasks.size());
     info.transfers = static_cast<std::int64_t>(trace.annotations().transfers.size());
-    for (const graph::IterationWindow& window : graph::iterationWindows(trace)) {
+    for (const graph::IterationWindow& window : run.windows()) {
         (window.complete ? info.completeIterations : info.incompleteIterations)
             .push_back(window.iteration);
     }

@@ -9,6 +9,7 @@
 
 #include "base/diagnostics.h"
 #include "base/time.h"
+#include "graph/run_index.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
@@ -30,6 +31,6 @@ struct RunInfo {
     base::Diagnostics diagnostics;
 };
 
-[[nodiscard]] RunInfo describeRun(const trace::Trace& trace);
+[[nodiscard]] RunInfo describeRun(const graph::RunIndex& run);
 
 }  // namespace pleat::analysis

@@ -171,9 +171,10 @@ std::optional<std::size_t> windowOf(const Windows& windows, base::TraceTime end)
     return static_cast<std::size_t>(after - windows.begin());
 }
 
-void addKernels(const trace::Trace& trace, const Windows& windows,
+void addKernels(const graph::RunIndex& index, const Windows& windows,
                 std::span<const trace::RankId> ranks, SeriesBuilder& builder) {
-    const DeviceWorkKinds kinds(trace);
+    const trace::Trace& trace = index.trace();
+    const DeviceWorkKinds& kinds = index.kinds();
     std::unordered_map<base::StringId, std::vector<Sample>> samples;
     for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
         const auto lane = trace::LaneId::at(i);
@@ -230,32 +231,33 @@ bool RunSeries::has(Level level) const {
     return first != series.end() && first->first.level == level;
 }
 
-base::Result<RunSeries> seriesOf(const trace::Trace& trace, const AnalysisOptions& options) {
+base::Result<RunSeries> seriesOf(const graph::RunIndex& index, const AnalysisOptions& options) {
+    const trace::Trace& trace = index.trace();
     RunSeries run;
     run.diagnostics.add(trace.diagnostics());
-    const auto all = graph::iterationWindows(trace);
+    const auto all = index.windows();
     if (const auto usable = checkTimes(trace, all); !usable) return usable.error();
     const auto windows = selectIterations(all, options.iterations, run.diagnostics);
     if (!windows) return windows.error();
     if (windows->empty()) return nothingToCompare(trace, !all.empty());
-    const std::vector<trace::RankId> ranks = trainingRanks(trace);
+    const std::vector<trace::RankId> ranks = trainingRanks(index);
     if (ranks.empty()) return nothingToCompare(trace, false);
     run.iterations = iterationStatistics(*windows);
     run.schedule = trace.annotations().schedule;
     for (const trace::RankId rank : ranks) run.ranks.push_back(trace.ranks()[rank]);
 
-    const auto activities = collectActivities(trace, *windows, ranks);
+    const auto activities = collectActivities(index, *windows, ranks);
     const IdleExplainer explainer(trace);
     SeriesBuilder builder(windows->size());
     AccountSeries accounts(trace, ranks, builder);
     for (std::size_t w = 0; w < windows->size(); ++w) {
         const graph::IterationWindow& window = (*windows)[w];
         accounts.add(w, window, activities[w],
-                     accountIteration(trace, explainer, window, activities[w], run.diagnostics));
+                     accountIteration(index, explainer, window, activities[w], run.diagnostics));
     }
     run.mean = accounts.mean(windows->size());
     addTasks(trace, *windows, builder);
-    addKernels(trace, *windows, ranks, builder);
+    addKernels(index, *windows, ranks, builder);
     run.series = builder.take();
     return run;
 }

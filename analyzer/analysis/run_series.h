@@ -68,7 +68,7 @@ struct RunSeries {
 // `trace` is annotated. Usage error for an iteration range that was not recorded; Input error where
 // there is no complete iteration, or times are damaged. O(n log n) in tasks, transfers and device
 // work, times the replays that find the causes of bubbles.
-[[nodiscard]] base::Result<RunSeries> seriesOf(const trace::Trace& trace,
+[[nodiscard]] base::Result<RunSeries> seriesOf(const graph::RunIndex& run,
                                                const AnalysisOptions& options);
 
 }  // namespace pleat::analysis

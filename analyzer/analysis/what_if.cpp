@@ -11,13 +11,13 @@
 namespace pleat::analysis {
 namespace {
 
-base::Result<ReplayModel> modelOf(const trace::Trace& trace, const WhatIfOptions& options,
+base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOptions& options,
                                   base::Diagnostics& diagnostics) {
-    const auto all = graph::iterationWindows(trace);
-    if (const auto usable = checkTimes(trace, all); !usable) return usable.error();
+    const auto all = run.windows();
+    if (const auto usable = checkTimes(run.trace(), all); !usable) return usable.error();
     const auto windows = selectIterations(all, options.iterations, diagnostics);
     if (!windows) return windows.error();
-    ReplayModel model = replayModel(trace, *windows, diagnostics);
+    ReplayModel model = replayModel(run, *windows, diagnostics);
     if (!model.iterations.empty()) return model;
     return base::Error{base::ErrorCode::Input,
                        all.empty() ? "no pipeline tasks in the trace, so there is nothing to "
@@ -103,11 +103,11 @@ void summarise(WhatIf& result, const ReplaySummary& recorded,
 
 }  // namespace
 
-base::Result<WhatIf> analyseWhatIf(const trace::Trace& trace, const WhatIfOptions& options) {
+base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run, const WhatIfOptions& options) {
     WhatIf result;
     result.asked = options;
-    result.diagnostics.add(trace.diagnostics());
-    const auto model = modelOf(trace, options, result.diagnostics);
+    result.diagnostics.add(run.trace().diagnostics());
+    const auto model = modelOf(run, options, result.diagnostics);
     if (!model) return model.error();
     const auto duration = changedDurations(*model, options);
     if (!duration) return duration.error();

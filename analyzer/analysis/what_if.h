@@ -54,7 +54,7 @@ struct WhatIf {
 
 // Usage error for an iteration range that was not recorded, a key the trace has nothing of, a
 // factor out of range; Input error where there is no complete iteration that can be replayed.
-[[nodiscard]] base::Result<WhatIf> analyseWhatIf(const trace::Trace& trace,
+[[nodiscard]] base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run,
                                                  const WhatIfOptions& options);
 
 }  // namespace pleat::analysis

@@ -1,3 +1,5 @@
+#include "graph/iteration_windows.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -5,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "graph/measured_graph.h"
 #include "trace/categories.h"
 #include "trace/launch_cursor.h"
 

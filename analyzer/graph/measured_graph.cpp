@@ -34,12 +34,13 @@ struct Computed {
 
 class MeasuredGraph {
   public:
-    MeasuredGraph(const trace::Trace& trace, const IterationWindow& window)
-        : m_trace(trace),
-          m_found(trace.annotations()),
+    MeasuredGraph(const RunIndex& run, const IterationWindow& window)
+        : m_trace(run.trace()),
+          m_found(m_trace.annotations()),
+          m_items(run.itemsOf(window.iteration)),
           m_window(window.window),
           m_iteration(window.iteration),
-          m_computed(trace.ranks().size()) {}
+          m_computed(m_trace.ranks().size()) {}
 
     base::Result<TaskGraph> build() && {
         numberReplicas();
@@ -91,8 +92,8 @@ class MeasuredGraph {
     }
 
     // What lies wholly outside the window has no part in it.
-    bool belongs(std::int32_t iteration, Interval span) const {
-        return iteration == m_iteration && span.begin <= m_window.end && span.end >= m_window.begin;
+    bool belongs(Interval span) const {
+        return span.begin <= m_window.end && span.end >= m_window.begin;
     }
 
     NodeId addNode(NodeKind kind, RankId rank, Interval span, std::size_t source) {
@@ -107,9 +108,9 @@ class MeasuredGraph {
     }
 
     void addTasks() {
-        for (std::size_t i = 0; i < m_found.tasks.size(); ++i) {
+        for (const std::uint32_t i : m_items.tasks) {
             const trace::Task& task = m_found.tasks[trace::TaskId::at(i)];
-            if (!belongs(task.iteration, task.span)) continue;
+            if (!belongs(task.span)) continue;
             const NodeId id = addNode(NodeKind::Task, task.rank, task.span, i);
             m_nodes[id].action = task.kind;
             m_nodes[id].stage = task.stage;
@@ -140,9 +141,9 @@ class MeasuredGraph {
     }
 
     void addPhases() {
-        for (std::size_t i = 0; i < m_found.phases.size(); ++i) {
+        for (const std::uint32_t i : m_items.phases) {
             const trace::Phase& phase = m_found.phases[i];
-            if (!belongs(phase.iteration, phase.span)) continue;
+            if (!belongs(phase.span)) continue;
             const NodeId id = addNode(NodeKind::Phase, phase.rank, phase.span, i);
             m_computed[phase.rank.index()].push_back({m_nodes[id].measured, id});
             if (phase.kind == trace::PhaseKind::Optimizer) m_optimizers[phase.rank].push_back(id);
@@ -161,9 +162,9 @@ class MeasuredGraph {
     }
 
     void addTransfers() {
-        for (std::size_t i = 0; i < m_found.transfers.size(); ++i) {
+        for (const std::uint32_t i : m_items.transfers) {
             const trace::Transfer& transfer = m_found.transfers[trace::TransferId::at(i)];
-            if (!belongs(transfer.iteration, transfer.span)) continue;
+            if (!belongs(transfer.span)) continue;
             base::TraceTime begin = transfer.span.begin;
             if (transfer.match.valid()) {
                 begin = std::max(begin, m_found.matches[transfer.match].ready);
@@ -405,6 +406,7 @@ class MeasuredGraph {
 
     const trace::Trace& m_trace;
     const trace::Annotations& m_found;
+    const IterationItems m_items;
     Interval m_window;
     std::int32_t m_iteration;
     std::int32_t m_microbatches = 0;
@@ -422,8 +424,8 @@ class MeasuredGraph {
 
 }  // namespace
 
-base::Result<TaskGraph> measuredGraph(const trace::Trace& trace, const IterationWindow& window) {
-    return MeasuredGraph(trace, window).build();
+base::Result<TaskGraph> measuredGraph(const RunIndex& run, const IterationWindow& window) {
+    return MeasuredGraph(run, window).build();
 }
 
 Replay replay(const TaskGraph& graph, const IterationWindow& window) {
@@ -441,8 +443,8 @@ Replay replay(const TaskGraph& graph, const IterationWindow& window) {
     return result;
 }
 
-base::Result<Replay> replay(const trace::Trace& trace, const IterationWindow& window) {
-    const auto graph = measuredGraph(trace, window);
+base::Result<Replay> replay(const RunIndex& run, const IterationWindow& window) {
+    const auto graph = measuredGraph(run, window);
     if (!graph) return graph.error();
     return replay(*graph, window);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <vector>
 
 namespace pleat::bench {
@@ -16,6 +17,15 @@ double secondsOf(Work work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Seconds of processor time that work() takes on this thread and others: what other programs take
+// does not count.
+template <class Work>
+double processorSecondsOf(Work work) {
+    const std::clock_t begin = std::clock();
+    work();
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 inline double median(std::vector<double> values) {

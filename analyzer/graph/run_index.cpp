@@ -1,0 +1,73 @@
+#include "graph/run_index.h"
+
+#include <algorithm>
+
+namespace pleat::graph {
+namespace {
+
+std::vector<trace::RankId> findTrainingRanks(const trace::Trace& trace,
+                                             const std::vector<bool>& onDevice) {
+    std::vector<bool> takesPart(trace.ranks().size(), false);
+    for (const trace::Task& task : trace.annotations().tasks) takesPart[task.rank.index()] = true;
+    if (trace.annotations().tasks.empty()) takesPart = onDevice;
+    std::vector<trace::RankId> ranks;
+    for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
+        const trace::RankId id = trace::RankId::at(i);
+        if (takesPart[i] && trace.ranks()[id].number >= 0) ranks.push_back(id);
+    }
+    std::stable_sort(ranks.begin(), ranks.end(), [&](trace::RankId a, trace::RankId b) {
+        return trace.ranks()[a].number < trace.ranks()[b].number;
+    });
+    return ranks;
+}
+
+}  // namespace
+
+RunIndex::RunIndex(const trace::Trace& trace)
+    : m_trace(&trace),
+      m_kinds(trace),
+      m_onDevice(ranksWithDeviceWork(trace, m_kinds)),
+      m_windows(iterationWindows(trace)),
+      m_ranks(findTrainingRanks(trace, m_onDevice)),
+      m_tasks(grouped(trace.annotations().tasks)),
+      m_phases(grouped(trace.annotations().phases)),
+      m_transfers(grouped(trace.annotations().transfers)) {}
+
+std::size_t RunIndex::windowOf(std::int32_t iteration) const {
+    const auto found = std::lower_bound(m_windows.begin(), m_windows.end(), iteration,
+                                        [](const IterationWindow& window, std::int32_t number) {
+                                            return window.iteration < number;
+                                        });
+    return found != m_windows.end() && found->iteration == iteration
+               ? static_cast<std::size_t>(found - m_windows.begin())
+               : m_windows.size();
+}
+
+template <class Items>
+RunIndex::Grouped RunIndex::grouped(const Items& items) const {
+    std::vector<std::size_t> windows;
+    Grouped groups{std::vector<std::uint32_t>(m_windows.size() + 1, 0), {}};
+    std::size_t near = 0;  // lists are in order of rank and time, so iterations seldom change
+    for (const auto& item : items) {
+        if (near >= m_windows.size() || m_windows[near].iteration != item.iteration)
+            near = windowOf(item.iteration);
+        windows.push_back(near);
+        if (near < m_windows.size()) ++groups.first[near + 1];
+    }
+    for (std::size_t w = 0; w < m_windows.size(); ++w) groups.first[w + 1] += groups.first[w];
+    groups.items.resize(groups.first.back());
+    std::vector<std::uint32_t> next(groups.first.begin(), groups.first.end() - 1);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+        if (windows[i] < m_windows.size())
+            groups.items[next[windows[i]]++] = static_cast<std::uint32_t>(i);
+    }
+    return groups;
+}
+
+IterationItems RunIndex::itemsOf(std::int32_t iteration) const {
+    const std::size_t window = windowOf(iteration);
+    if (window == m_windows.size()) return {};
+    return {m_tasks.of(window), m_phases.of(window), m_transfers.of(window)};
+}
+
+}  // namespace pleat::graph

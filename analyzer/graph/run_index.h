@@ -1,0 +1,62 @@
+// What every analysis asks of a trace, found out once: the windows of its iterations, the ranks
+// that take part, the kind of each device event, and which tasks, phases and transfers belong to
+// which iteration, so that an analysis of one iteration never scans those of all others.
+//
+// Made when a trace is analysed and passed to every analysis. Where only one analysis is asked of a
+// trace, it may be made in passing: RunIndex converts from a Trace. Immutable once made; safe to
+// read from any thread; the trace must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/device_kinds.h"
+#include "graph/iteration_windows.h"
+#include "trace/trace.h"
+
+namespace pleat::graph {
+
+// Indices into the trace's annotations, ascending.
+struct IterationItems {
+    std::span<const std::uint32_t> tasks, phases, transfers;
+};
+
+class RunIndex {
+  public:
+    // O(events + n log n) in tasks, phases, transfers and iteration ranges.
+    RunIndex(const trace::Trace& trace);
+
+    [[nodiscard]] const trace::Trace& trace() const { return *m_trace; }
+    // Ascending and disjoint (iteration_windows.h).
+    [[nodiscard]] std::span<const IterationWindow> windows() const { return m_windows; }
+    // Ranks with a number and at least one task, ascending by number. In a trace without any task,
+    // those with device work.
+    [[nodiscard]] std::span<const trace::RankId> trainingRanks() const { return m_ranks; }
+    [[nodiscard]] const DeviceWorkKinds& kinds() const { return m_kinds; }
+    // By RankId: has it a device stream with any work?
+    [[nodiscard]] const std::vector<bool>& onDevice() const { return m_onDevice; }
+    // What was recorded for the iteration; nothing for one without a window. O(log windows).
+    [[nodiscard]] IterationItems itemsOf(std::int32_t iteration) const;
+
+  private:
+    // Entries of a list grouped by window: those of window w are [first[w], first[w + 1]).
+    struct Grouped {
+        std::vector<std::uint32_t> first, items;
+        [[nodiscard]] std::span<const std::uint32_t> of(std::size_t window) const {
+            return std::span(items).subspan(first[window], first[window + 1] - first[window]);
+        }
+    };
+    [[nodiscard]] std::size_t windowOf(std::int32_t iteration) const;  // windows.size(): none
+    template <class Items>
+    [[nodiscard]] Grouped grouped(const Items& items) const;
+
+    const trace::Trace* m_trace;
+    DeviceWorkKinds m_kinds;
+    std::vector<bool> m_onDevice;
+    std::vector<IterationWindow> m_windows;
+    std::vector<trace::RankId> m_ranks;
+    Grouped m_tasks, m_phases, m_transfers;
+};
+
+}  // namespace pleat::graph
