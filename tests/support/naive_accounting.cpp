@@ -48,8 +48,7 @@ Done doneBy(const SyntheticRun& run, std::int32_t rank) {
     for (const SyntheticTransfer& transfer : run.transfers) {
         if (transfer.rank != rank) continue;
         done.moving.push_back({transfer.ready, transfer.span.end});
-        if (transfer.action.kind == ActionKind::ReduceGradient)
-            done.waiting.push_back({transfer.span.begin, transfer.ready});
+        if (transfer.peer < 0) done.waiting.push_back({transfer.span.begin, transfer.ready});
     }
     std::stable_sort(done.work.begin(), done.work.end(),
                      [](const Work& a, const Work& b) { return a.span.begin < b.span.begin; });
