@@ -85,9 +85,39 @@ std::tuple<int, int, int, std::int64_t> kindKey(const trace::Trace& trace, const
             transfer.action ? 1 + static_cast<int>(*transfer.action) : 0, transfer.bytes};
 }
 
+// Whose pauses before what compare. The first work of a rank waits for whatever begins an
+// iteration.
+using PauseKind = std::tuple<int, int, int, bool>;
+
+PauseKind pauseKindOf(const trace::Trace& trace, const graph::TaskGraph& graph, NodeId id) {
+    const Node& node = graph.nodes()[id];
+    const bool first = graph.predecessors(id).empty();
+    if (node.kind == NodeKind::Phase)
+        return {static_cast<int>(node.kind), isDataPhase(trace, node) ? 1 : 0, 0, first};
+    return {static_cast<int>(node.kind), static_cast<int>(node.action),
+            static_cast<int>(node.dimension), first};
+}
+
+double meanNs(const std::vector<std::int64_t>& values) {
+    double sum = 0;
+    for (const std::int64_t value : values) sum += static_cast<double>(value);
+    return sum / static_cast<double>(std::max<std::size_t>(1, values.size()));
+}
+
+// Of an even number: the mean of the two in the middle. Reorders them; 0 for none.
+template <class Number>
+Number medianOf(std::vector<Number>& values) {
+    if (values.empty()) return {};
+    const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), upper, values.end());
+    if (values.size() % 2 == 1) return *upper;
+    return (*upper + *std::max_element(values.begin(), upper)) / 2;
+}
+
 class ModelMaker {
   public:
-    explicit ModelMaker(const trace::Trace& trace) : m_trace(trace) {
+    explicit ModelMaker(const trace::Trace& trace)
+        : m_trace(trace), m_tasks(trace.annotations().tasks.size()) {
         for (const trace::Rank& rank : trace.ranks())
             m_model.ranks.push_back({rank.number, rank.coordinates.dp});
     }
@@ -99,13 +129,16 @@ class ModelMaker {
         for (const Node& node : iteration.graph.nodes()) {
             const graph::TimerNode& timer = step.timers[NodeId::at(next++)];
             if (timer.timer == nullptr) {
-                addReady(iteration);
+                iteration.operation.push_back(kNone);
+                iteration.link.push_back(kNone);
                 continue;
             }
             const auto [known, isNew] = m_byTimer.try_emplace(timer.timer, m_durations.size());
             if (isNew) addOperation(operationOf(*timer.timer), isTogether(node));
+            m_durations[known->second].push_back(node.duration.ns);
             const std::int32_t peer = timer.peer.valid() ? m_trace.ranks()[timer.peer].number : -1;
-            addNode(iteration, known->second, node, peer);
+            iteration.operation.push_back(static_cast<std::uint32_t>(known->second));
+            iteration.link.push_back(linkOf(node, peer));
         }
         m_model.iterations.push_back(std::move(iteration));
     }
@@ -119,46 +152,169 @@ class ModelMaker {
                                   std::move(graph),
                                   {},
                                   {}};
-        for (const Node& node : iteration.graph.nodes()) {
-            if (node.kind == NodeKind::Ready) {
-                addReady(iteration);
-                continue;
-            }
-            const auto [known, isNew] =
-                m_byKind.try_emplace(kindKey(m_trace, node), m_durations.size());
-            if (isNew) addOperation(operationOf(m_trace, node), isTogether(node));
-            addNode(iteration, known->second, node, peerOf(node));
+        const bool anyCut = sumTasks(iteration.graph);
+        for (std::size_t i = 0; i < iteration.graph.nodes().size(); ++i) {
+            addPause(iteration, NodeId::at(i));
+            addNode(iteration, NodeId::at(i));
         }
+        if (anyCut) addShares(iteration);
         m_model.iterations.push_back(std::move(iteration));
     }
 
     ReplayModel finish() && {
-        for (std::size_t i = 0; i < m_durations.size(); ++i)
-            m_model.operations[i].ideal =
-                m_together[i] ? median(m_durations[i]) : mean(m_durations[i]);
+        for (std::size_t i = 0; i < m_model.pauseCells.size(); ++i)
+            m_model.pauseCells[i].typical = static_cast<double>(medianOf(m_pausesOf[i]));
+        for (auto& delays : m_pausesOfKind)
+            m_model.usualPause.push_back(static_cast<double>(medianOf(delays)));
+        finishCells();
+        for (std::size_t i = 0; i < m_durations.size(); ++i) {
+            ReplayOperation& operation = m_model.operations[i];
+            operation.ideal = {operation.together ? medianOf(m_durations[i])
+                               : m_typical[i].empty()
+                                   ? static_cast<std::int64_t>(meanNs(m_durations[i]))
+                                   : std::llround(medianOf(m_typical[i]))};
+        }
         return std::move(m_model);
     }
 
   private:
-    static void addReady(ReplayIteration& iteration) {
-        iteration.operation.push_back(kNone);
-        iteration.link.push_back(kNone);
+    // What the pieces of a task take together: its own work without its inner collectives.
+    struct OwnWork {
+        std::int64_t sum = 0;
+        std::int32_t pieces = 0;
+        bool counted = false;
+    };
+
+    OwnWork* ownWorkOf(const Node& node) {
+        return node.kind == NodeKind::Task && node.source >= 0
+                   ? &m_tasks[static_cast<std::size_t>(node.source)]
+                   : nullptr;
+    }
+
+    // True where a task has several nodes.
+    bool sumTasks(const graph::TaskGraph& graph) {
+        bool anyCut = false;
+        for (const Node& node : graph.nodes()) {
+            OwnWork* own = ownWorkOf(node);
+            if (own == nullptr) continue;
+            own->sum += node.duration.ns;
+            anyCut |= ++own->pieces > 1;
+        }
+        return anyCut;
+    }
+
+    void addShares(ReplayIteration& iteration) {
+        for (const Node& node : iteration.graph.nodes()) {
+            const OwnWork* own = ownWorkOf(node);
+            if (own == nullptr || own->pieces == 1) {
+                iteration.share.push_back(1);
+            } else {
+                iteration.share.push_back(own->sum > 0 ? static_cast<double>(node.duration.ns) /
+                                                             static_cast<double>(own->sum)
+                                                       : 1.0 / own->pieces);
+            }
+        }
     }
 
     void addOperation(ReplayOperation operation, bool together) {
+        operation.together = together;
         m_model.operations.push_back(std::move(operation));
         m_durations.emplace_back();
-        m_together.push_back(together);
+        m_typical.emplace_back();
     }
 
-    void addNode(ReplayIteration& iteration, std::size_t operation, const Node& node,
-                 std::int32_t peer) {
-        iteration.operation.push_back(static_cast<std::uint32_t>(operation));
-        m_durations[operation].push_back(node.duration.ns);
-        std::uint32_t link = kNone;
-        if (peer >= 0 && node.rank >= 0 && node.dimension == trace::Dimension::Pp)
-            link = linkBetween(m_model.ranks[static_cast<std::size_t>(node.rank)].number, peer);
-        iteration.link.push_back(link);
+    void addNode(ReplayIteration& iteration, NodeId id) {
+        const Node& node = iteration.graph.nodes()[id];
+        if (node.kind == NodeKind::Ready) {
+            iteration.operation.push_back(kNone);
+            iteration.link.push_back(kNone);
+            iteration.cell.push_back(kNone);
+            return;
+        }
+        const auto [known, isNew] =
+            m_byKind.try_emplace(kindKey(m_trace, node), m_durations.size());
+        if (isNew) addOperation(operationOf(m_trace, node), isTogether(node));
+        const auto operation = static_cast<std::uint32_t>(known->second);
+        iteration.operation.push_back(operation);
+        iteration.link.push_back(linkOf(node, peerOf(node)));
+        iteration.cell.push_back(cellOf({operation, node.rank, node.stage, iteration.link.back()}));
+        OwnWork* own = ownWorkOf(node);
+        if (own != nullptr && own->counted) return;
+        if (own != nullptr) own->counted = true;
+        const std::int64_t duration = own != nullptr ? own->sum : node.duration.ns;
+        m_durations[operation].push_back(duration);
+        m_values[iteration.cell.back()].push_back({node.microbatch, duration});
+    }
+
+    using CellKey = std::tuple<std::uint32_t, std::int32_t, std::int32_t, std::uint32_t>;
+
+    std::uint32_t cellOf(const CellKey& key) {
+        const auto [known, isNew] =
+            m_byCell.try_emplace(key, static_cast<std::uint32_t>(m_model.cells.size()));
+        if (isNew) {
+            ReplayCell cell;
+            std::tie(cell.operation, cell.rank, cell.stage, cell.link) = key;
+            m_model.cells.push_back(std::move(cell));
+            m_values.emplace_back();
+        }
+        return known->second;
+    }
+
+    void finishCells() {
+        for (std::size_t i = 0; i < m_model.cells.size(); ++i) {
+            ReplayCell& cell = m_model.cells[i];
+            std::vector<std::int64_t> durations;
+            std::map<std::int32_t, MicrobatchTime> byMicrobatch;
+            for (const auto& [microbatch, duration] : m_values[i]) {
+                durations.push_back(duration);
+                MicrobatchTime& time = byMicrobatch[microbatch];
+                time.microbatch = microbatch;
+                ++time.count;
+                time.sum += static_cast<double>(duration);
+                cell.sum += static_cast<double>(duration);
+            }
+            cell.count = static_cast<std::int64_t>(durations.size());
+            for (const auto& [microbatch, time] : byMicrobatch) cell.microbatches.push_back(time);
+            const ReplayOperation& operation = m_model.operations[cell.operation];
+            const bool ofMicrobatches = !operation.together && cell.stage >= 0;
+            cell.typical =
+                ofMicrobatches ? meanNs(durations) : static_cast<double>(medianOf(durations));
+            if (!operation.together) m_typical[cell.operation].push_back(cell.typical);
+        }
+    }
+
+    void addPause(ReplayIteration& iteration, NodeId id) {
+        const Node& node = iteration.graph.nodes()[id];
+        const auto [kind, isNewKind] =
+            m_byPauseKind.try_emplace(pauseKindOf(m_trace, iteration.graph, id),
+                                      static_cast<std::uint32_t>(m_pausesOfKind.size()));
+        if (isNewKind) m_pausesOfKind.emplace_back();
+        const std::int32_t rank = pausedRank(node);
+        const auto [cell, isNew] =
+            m_byPauseCell.try_emplace({kind->second, rank, node.stage},
+                                      static_cast<std::uint32_t>(m_model.pauseCells.size()));
+        if (isNew) {
+            m_model.pauseCells.push_back({kind->second, rank, node.stage, 0});
+            m_pausesOf.emplace_back();
+        }
+        m_pausesOfKind[kind->second].push_back(node.delay.ns);
+        m_pausesOf[cell->second].push_back(node.delay.ns);
+        iteration.pauseCell.push_back(cell->second);
+    }
+
+    // A communication is held up by its last member.
+    std::int32_t pausedRank(const Node& node) const {
+        if (node.kind != NodeKind::Ready || node.source < 0) return node.rank;
+        const trace::RankId last =
+            m_trace.annotations()
+                .matches[trace::MatchId::at(static_cast<std::size_t>(node.source))]
+                .lastRank;
+        return last.valid() ? static_cast<std::int32_t>(last.index()) : -1;
+    }
+
+    std::uint32_t linkOf(const Node& node, std::int32_t peer) {
+        if (peer < 0 || node.rank < 0 || node.dimension != trace::Dimension::Pp) return kNone;
+        return linkBetween(m_model.ranks[static_cast<std::size_t>(node.rank)].number, peer);
     }
 
     std::uint32_t linkBetween(std::int32_t a, std::int32_t b) {
@@ -176,26 +332,19 @@ class ModelMaker {
             .peer;
     }
 
-    static base::Duration mean(const std::vector<std::int64_t>& durations) {
-        std::int64_t sum = 0;
-        for (const std::int64_t duration : durations) sum += duration;
-        return {sum / std::max<std::int64_t>(1, static_cast<std::int64_t>(durations.size()))};
-    }
-
-    // Of an even number: the mean of the two in the middle.
-    static base::Duration median(std::vector<std::int64_t>& durations) {
-        const auto upper = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-        std::nth_element(durations.begin(), upper, durations.end());
-        if (durations.size() % 2 == 1) return {*upper};
-        return {(*upper + *std::max_element(durations.begin(), upper)) / 2};
-    }
-
     const trace::Trace& m_trace;
     ReplayModel m_model;
     std::vector<std::vector<std::int64_t>> m_durations;  // [operation], ns
-    std::vector<bool> m_together;                        // [operation]
+    std::vector<std::vector<double>> m_typical;          // [operation], of its cells, ns
+    std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> m_values;  // [cell]
+    std::vector<std::vector<std::int64_t>> m_pausesOf;                         // [pause cell], ns
+    std::vector<std::vector<std::int64_t>> m_pausesOfKind;                     // [pause kind], ns
+    std::vector<OwnWork> m_tasks;                                              // [TaskId index]
     std::map<const Timer*, std::size_t> m_byTimer;
     std::map<decltype(kindKey(m_trace, {})), std::size_t> m_byKind;
+    std::map<CellKey, std::uint32_t> m_byCell;
+    std::map<PauseKind, std::uint32_t> m_byPauseKind;
+    std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, std::uint32_t> m_byPauseCell;
     std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> m_byEnds;
 };
 
@@ -204,6 +353,52 @@ void noteUnusable(const base::Error& error, std::int32_t iteration,
     diagnostics.add(base::Severity::Error, "iteration_not_replayed",
                     fmt::format("iteration {} cannot be replayed: {}", iteration, error.message));
 }
+
+// One iteration run forward from 0.
+class Replayed {
+  public:
+    Replayed(const ReplayIteration& iteration, const TimeOf& time, bool withPauses)
+        : m_graph(iteration.graph),
+          m_delay(m_graph.nodes().size()),
+          m_finish(m_graph.nodes().size()) {
+        for (const NodeId id : m_graph.topologicalOrder()) {
+            NodeTime taken = time(iteration, id.index());
+            if (!withPauses) taken.delay = {};
+            if (iteration.operation[id.index()] == kNone) taken.duration = {};
+            base::Duration start;
+            for (const NodeId before : m_graph.predecessors(id))
+                start = std::max(start, m_finish[before.index()]);
+            m_delay[id.index()] = taken.delay;
+            m_finish[id.index()] = start + taken.delay + taken.duration;
+            if (m_finish[id.index()] < m_end) continue;
+            m_end = m_finish[id.index()];
+            m_last = id;
+        }
+    }
+
+    [[nodiscard]] base::Duration end() const { return m_end; }
+
+    // Back from the node that ends last, always to the one before it that ended last.
+    [[nodiscard]] base::Duration pausesOnPath() const {
+        base::Duration pauses;
+        for (NodeId at = m_last; at.valid();) {
+            pauses += m_delay[at.index()];
+            NodeId before;
+            for (const NodeId candidate : m_graph.predecessors(at)) {
+                if (!before.valid() || m_finish[candidate.index()] > m_finish[before.index()])
+                    before = candidate;
+            }
+            at = before;
+        }
+        return pauses;
+    }
+
+  private:
+    const graph::TaskGraph& m_graph;
+    std::vector<base::Duration> m_delay, m_finish;  // [node]
+    base::Duration m_end;
+    NodeId m_last;
+};
 
 }  // namespace
 
@@ -234,43 +429,43 @@ ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::Itera
     return std::move(maker).finish();
 }
 
-DurationOf recordedDurations() {
+TimeOf recordedTimes() {
     return [](const ReplayIteration& iteration, std::size_t node) {
-        return iteration.graph.nodes()[NodeId::at(node)].duration;
+        const Node& recorded = iteration.graph.nodes()[NodeId::at(node)];
+        return NodeTime{recorded.duration, recorded.delay};
     };
 }
 
-DurationOf idealDurations(const ReplayModel& model) {
-    return [&model](const ReplayIteration& iteration, std::size_t node) {
-        return model.operationOf(iteration, node)->ideal;
-    };
-}
-
-std::vector<base::Duration> replayed(const ReplayModel& model, const DurationOf& duration) {
+std::vector<base::Duration> replayed(const ReplayModel& model, const TimeOf& time) {
     std::vector<base::Duration> lengths;
-    std::vector<base::Duration> durations;
-    for (const ReplayIteration& iteration : model.iterations) {
-        durations.assign(iteration.graph.nodes().size(), {});
-        for (std::size_t node = 0; node < durations.size(); ++node) {
-            if (iteration.operation[node] != kNone) durations[node] = duration(iteration, node);
-        }
-        lengths.push_back(graph::earliestTimes(iteration.graph, {}, durations).end -
-                          base::TraceTime{} + iteration.rest);
-    }
+    for (const ReplayIteration& iteration : model.iterations)
+        lengths.push_back(Replayed(iteration, time, true).end() + iteration.rest);
+    return lengths;
+}
+
+std::vector<base::Duration> replayedWithoutPauses(const ReplayModel& model, const TimeOf& time) {
+    std::vector<base::Duration> lengths;
+    for (const ReplayIteration& iteration : model.iterations)
+        lengths.push_back(Replayed(iteration, time, false).end());
     return lengths;
 }
 
 ReplaySummary replaySummary(const ReplayModel& model) {
-    const std::vector<base::Duration> lengths = replayed(model, recordedDurations());
-    double measured = 0, error = 0;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-        measured += static_cast<double>(model.iterations[i].measured.ns);
-        error += static_cast<double>(std::abs((lengths[i] - model.iterations[i].measured).ns));
+    double predicted = 0, measured = 0, error = 0, pauses = 0;
+    for (const ReplayIteration& iteration : model.iterations) {
+        const Replayed replay(iteration, recordedTimes(), true);
+        const base::Duration length = replay.end() + iteration.rest;
+        predicted += static_cast<double>(length.ns);
+        measured += static_cast<double>(iteration.measured.ns);
+        error += static_cast<double>(std::abs((length - iteration.measured).ns));
+        pauses += static_cast<double>((replay.pausesOnPath() + iteration.rest).ns);
     }
-    const auto count = static_cast<double>(std::max<std::size_t>(1, lengths.size()));
-    return {{std::llround(meanOf(lengths))},
+    const auto count = static_cast<double>(std::max<std::size_t>(1, model.iterations.size()));
+    return {{std::llround(predicted / count)},
             {std::llround(measured / count)},
-            measured > 0 ? error / measured : 0};
+            measured > 0 ? error / measured : 0,
+            {std::llround(meanOf(replayedWithoutPauses(model, recordedTimes())))},
+            predicted > 0 ? pauses / predicted : 0};
 }
 
 double meanOf(std::span<const base::Duration> durations) {

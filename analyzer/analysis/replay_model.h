@@ -1,9 +1,8 @@
 // A run that can be replayed with other durations: its task graphs, what each of their nodes is,
-// and how long each takes ideally. What-if and the search for stragglers stand on it. The ideal is
-// one duration per operation over all iterations, ranks, stages and microbatches: the mean for what
-// a rank does alone, for work may be shared out otherwise; the median for what ranks do together,
-// for a message that was held up says nothing of the link. Immutable once made; safe to read from
-// any thread.
+// and how long each takes ideally. What-if and the search for stragglers stand on it. Nodes that
+// are alike (one operation, rank, stage and link) make up a cell; the pauses before alike nodes of
+// one rank make up a pause cell. What a suspect would take ideally is the usual time of its peers'
+// cells (ideal_times.h). Immutable once made; safe to read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +25,44 @@ struct ReplayOperation {
     std::string name;               // forward-compute; forward, dp.all_reduce
     std::string suspect;            // the name it is judged under: both ends of a message have one
     std::vector<std::string> keys;  // what else selects it: compute, transfer.dp, F, all_reduce
-    base::Duration ideal;
+    base::Duration ideal;           // the usual time over the whole run
+    bool together = false;          // what ranks do together: a transfer
 };
 
 // Above it a prediction is doubtful: the replay is not the iteration that was measured.
 inline constexpr double kLargeReplayError = 0.05;
+// The share of the replayed critical path that may be pauses; above it much of the replay agrees
+// with the measurement only because it repeats pauses that nothing recorded explains.
+inline constexpr double kLargePauseShare = 0.10;
 
 inline constexpr std::uint32_t kNone = 0xffff'ffff;
+
+// Of one microbatch in a cell.
+struct MicrobatchTime {
+    std::int32_t microbatch = -1;
+    std::int64_t count = 0;
+    double sum = 0;  // ns
+};
+
+// What one rank does of one operation on one stage (and link), over all iterations.
+struct ReplayCell {
+    std::uint32_t operation = kNone;
+    std::int32_t rank = -1;  // RankId index
+    std::int32_t stage = -1;
+    std::uint32_t link = kNone;
+    std::int64_t count = 0;
+    double sum = 0;                            // ns
+    double typical = 0;                        // ns: the mean of tasks, the median of all else
+    std::vector<MicrobatchTime> microbatches;  // ascending
+};
+
+// The pauses of one rank before nodes of one kind.
+struct PauseCell {
+    std::uint32_t kind = kNone;
+    std::int32_t rank = -1;  // RankId index: the rank that paused; -1 unknown
+    std::int32_t stage = -1;
+    double typical = 0;  // ns: their median
+};
 
 struct ReplayIteration {
     std::int32_t iteration = -1;
@@ -41,6 +71,11 @@ struct ReplayIteration {
     graph::TaskGraph graph;
     std::vector<std::uint32_t> operation;  // [node]; kNone for Ready nodes
     std::vector<std::uint32_t> link;       // [node]; kNone for all but messages between ranks
+    std::vector<std::uint32_t> cell = {};  // [node]; kNone for Ready nodes; empty without cells
+    std::vector<std::uint32_t> pauseCell = {};  // [node]; empty where the graph has no pauses
+    // [node] of a task that its inner collectives cut in pieces: the piece's part of the task's own
+    // work; 1 for all other nodes; empty where no task is cut.
+    std::vector<double> share = {};
 };
 
 struct ReplayRank {
@@ -53,6 +88,9 @@ struct ReplayModel {
     std::vector<ReplayOperation> operations;
     std::vector<std::pair<std::int32_t, std::int32_t>> links;  // rank numbers, the lower first
     std::vector<ReplayRank> ranks;                             // [RankId index]
+    std::vector<ReplayCell> cells;  // none where one ideal serves all (coarse timers)
+    std::vector<PauseCell> pauseCells;
+    std::vector<double> usualPause;  // [PauseCell::kind]; ns: the median over the whole run
     bool ofTimers = false;  // made of coarse timers: launches cost nothing (graph/timer_graph.h)
 
     [[nodiscard]] const ReplayOperation* operationOf(const ReplayIteration& iteration,
@@ -66,23 +104,31 @@ struct ReplayModel {
                                       std::span<const graph::IterationWindow> windows,
                                       base::Diagnostics& diagnostics);
 
-// How long a node takes. Never asked for a Ready node.
-using DurationOf = std::function<base::Duration(const ReplayIteration&, std::size_t node)>;
+// What a node takes, and the pause before it. The duration of a Ready node is never looked at.
+struct NodeTime {
+    base::Duration duration, delay;
+};
+using TimeOf = std::function<NodeTime(const ReplayIteration&, std::size_t node)>;
 
-// As recorded, and ideal.
-[[nodiscard]] DurationOf recordedDurations();
-[[nodiscard]] DurationOf idealDurations(const ReplayModel& model);
+[[nodiscard]] TimeOf recordedTimes();
 
-// How long each iteration takes with such durations, with the delays its graph has.
-[[nodiscard]] std::vector<base::Duration> replayed(const ReplayModel& model,
-                                                   const DurationOf& duration);
+// How long each iteration takes with such times. What follows the last node stays as recorded.
+[[nodiscard]] std::vector<base::Duration> replayed(const ReplayModel& model, const TimeOf& time);
+
+// The same without any pause before nodes or at the end.
+[[nodiscard]] std::vector<base::Duration> replayedWithoutPauses(const ReplayModel& model,
+                                                                const TimeOf& time);
 
 struct ReplaySummary {
     base::Duration predicted, measured;  // means over iterations
     double errorFraction = 0;            // mean of |predicted - measured| over mean of measured
+    // The replay repeats every recorded pause, so it meets the measurement even where pauses stand
+    // for dependencies that are missing. Both say how much rests on that.
+    base::Duration withoutPauses;  // the mean replay without pauses
+    double pauseShare = 0;         // of the replayed critical paths, the end of the window included
 };
 
-// The iterations with the durations recorded, beside what they took.
+// The iterations with the times recorded, beside what they took.
 [[nodiscard]] ReplaySummary replaySummary(const ReplayModel& model);
 
 // Mean over iterations, in ns; 0 for none.

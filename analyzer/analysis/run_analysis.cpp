@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/iteration_account.h"
@@ -154,6 +155,23 @@ void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
     }
 }
 
+// Of coarse timers the replay by their rules; else that of all iterations, with what the iterations
+// replayed for stragglers say of pauses.
+void addReplay(RunAnalysis& analysis, const ReplayModel& model) {
+    if (model.iterations.empty()) return;
+    const ReplaySummary ofModel = replaySummary(model);
+    if (model.ofTimers || !analysis.replay) {
+        analysis.replay = ofModel;
+        return;
+    }
+    const double share = ofModel.predicted.ns > 0 ? static_cast<double>(ofModel.withoutPauses.ns) /
+                                                        static_cast<double>(ofModel.predicted.ns)
+                                                  : 0;
+    analysis.replay->withoutPauses = {
+        std::llround(static_cast<double>(analysis.replay->predicted.ns) * share)};
+    analysis.replay->pauseShare = ofModel.pauseShare;
+}
+
 }  // namespace
 
 base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisOptions& options) {
@@ -181,8 +199,9 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
         addIteration(run, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
     const ReplayModel model = replayModel(run, spread(trace, *windows), analysis.diagnostics);
-    if (model.ofTimers) analysis.replay = replaySummary(model);
+    addReplay(analysis, model);
     analysis.stragglers = findStragglers(model);
+    analysis.stragglerSearch = searchOf(model);
     if (analysis.schedule)
         analysis.bubble.theoreticalFraction = closedFormFraction(*analysis.schedule);
     noteTransfers(analysis, activities, analysis.diagnostics);

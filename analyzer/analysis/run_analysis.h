@@ -72,6 +72,7 @@ struct RunAnalysis {
     std::optional<DeviceCatalogue> devices;  // of the whole trace; none without device work
     // Of a long run from iterations spread evenly over it: as many as have kMostReplayedNodes.
     std::vector<Straggler> stragglers;
+    StragglerSearch stragglerSearch;
     // The trace's and the analysis' own. What is missing altogether (no tasks, no complete
     // iteration) is an Error here, not of the call: the rest is still reported.
     base::Diagnostics diagnostics;

@@ -122,7 +122,9 @@ ReplaySummary PathTotals::meanReplay() const {
     return {
         {predicted.ns / iterations},
         {measured.ns / iterations},
-        measured.ns > 0 ? static_cast<double>(error.ns) / static_cast<double>(measured.ns) : 0.0};
+        measured.ns > 0 ? static_cast<double>(error.ns) / static_cast<double>(measured.ns) : 0.0,
+        {},
+        0};
 }
 
 std::vector<TransferRow> meanRows(const std::map<TransferKey, OverlapFigures>& sums,

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
+
+#include "analysis/ideal_times.h"
 
 namespace pleat::analysis {
 namespace {
@@ -16,6 +17,7 @@ using graph::Node;
 using graph::NodeId;
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+constexpr std::string_view kPause = "pause";
 
 // What one operation of a suspect took, in ns over all iterations.
 struct Work {
@@ -26,21 +28,38 @@ struct Work {
 
 struct Candidate {
     Suspect suspect;
-    std::map<std::string_view, Work> byOperation;
-    std::set<std::int32_t> stages;
+    std::map<std::string_view, Work> byOperation = {};
+    std::set<std::int32_t> stages = {};
     // No chain of its nodes can make the iterations longer than by their excess together.
     double excess = 0;
+    double recorded = 0;  // all its time: of two that explain the same, the one with less is
+                          // the narrower
+    double slowdown = 1;
+    base::Duration gain = {};
 };
 
-// Operations are judged under one name each, not under every key that selects them. A replica as a
-// whole is none: its ranks and stages are.
-bool isJudged(const Suspect& suspect, const ReplayModel& model) {
-    if (suspect.kind == SuspectKind::Everything || suspect.kind == SuspectKind::DpRank)
-        return false;
-    if (suspect.kind != SuspectKind::Operation) return true;
-    return std::any_of(
-        model.operations.begin(), model.operations.end(),
-        [&](const ReplayOperation& operation) { return operation.suspect == suspect.name; });
+// Operations are judged under one name each, not under every key that selects them. What has no
+// peers cannot be compared with them.
+std::vector<Suspect> judgedIn(const ReplayModel& model) {
+    std::vector<Suspect> known = suspectsIn(model);
+    std::array<std::size_t, kSuspectKindCount> count{};
+    for (const Suspect& suspect : known) ++count[static_cast<std::size_t>(suspect.kind)];
+    std::erase_if(known, [&](const Suspect& suspect) {
+        switch (suspect.kind) {
+            case SuspectKind::Everything:
+                return true;
+            case SuspectKind::Operation:
+                return std::none_of(model.operations.begin(), model.operations.end(),
+                                    [&](const ReplayOperation& operation) {
+                                        return operation.suspect == suspect.name;
+                                    });
+            case SuspectKind::Pause:
+                return false;
+            default:
+                return count[static_cast<std::size_t>(suspect.kind)] < 2;
+        }
+    });
+    return known;
 }
 
 // The candidates a node is part of: what coverage() says of each, looked up instead of asked.
@@ -67,50 +86,93 @@ class Membership {
     }
 
     template <class Visit>
-    void visit(const ReplayIteration& iteration, std::size_t at, Visit visit) const {
+    void visitWork(const ReplayIteration& iteration, std::size_t at, Visit visit) const {
         const Node& node = iteration.graph.nodes()[NodeId::at(at)];
-        const auto tell = [&](SuspectKind kind, std::int32_t number) {
-            const auto& known = m_byNumber[static_cast<std::size_t>(kind)];
-            const auto found = known.find(number);
-            if (found != known.end()) visit(found->second);
-        };
         if (node.rank >= 0) {
-            tell(SuspectKind::Rank, m_model.ranks[static_cast<std::size_t>(node.rank)].number);
+            const ReplayRank& rank = m_model.ranks[static_cast<std::size_t>(node.rank)];
+            tell(SuspectKind::Rank, rank.number, visit);
+            tell(SuspectKind::DpRank, rank.dp, visit);
         }
-        tell(SuspectKind::Stage, node.stage);
-        tell(SuspectKind::Microbatch, node.microbatch);
-        visit(m_byOperation[iteration.operation[at]]);
-        if (iteration.link[at] != kNone) visit(m_byLink[iteration.link[at]]);
+        tell(SuspectKind::Stage, node.stage, visit);
+        tell(SuspectKind::Microbatch, node.microbatch, visit);
+        if (const auto which = m_byOperation[iteration.operation[at]]; which != kNowhere)
+            visit(which);
+        if (iteration.link[at] == kNone) return;
+        if (const auto which = m_byLink[iteration.link[at]]; which != kNowhere) visit(which);
+    }
+
+    template <class Visit>
+    void visitPause(const ReplayIteration& iteration, std::size_t at, Visit visit) const {
+        const std::int32_t paused = m_model.pauseCells[iteration.pauseCell[at]].rank;
+        if (paused >= 0) {
+            const ReplayRank& rank = m_model.ranks[static_cast<std::size_t>(paused)];
+            tell(SuspectKind::Pause, rank.number, visit);
+            tell(SuspectKind::Rank, rank.number, visit);
+            tell(SuspectKind::DpRank, rank.dp, visit);
+        }
+        tell(SuspectKind::Pause, -1, visit);
+        tell(SuspectKind::Stage, iteration.graph.nodes()[NodeId::at(at)].stage, visit);
     }
 
   private:
+    template <class Visit>
+    void tell(SuspectKind kind, std::int32_t number, Visit visit) const {
+        const auto& known = m_byNumber[static_cast<std::size_t>(kind)];
+        const auto found = known.find(number);
+        if (found != known.end()) visit(found->second);
+    }
+
     const ReplayModel& m_model;
     std::array<std::unordered_map<std::int32_t, std::size_t>, kSuspectKindCount> m_byNumber;
     std::vector<std::size_t> m_byOperation, m_byLink;
 };
 
-void addWork(const ReplayModel& model, std::vector<Candidate>& candidates) {
+// Calls visit(candidate, iteration, node, ofPause, recorded ns, ideal ns) for all that is part of
+// each.
+template <class Visit>
+void forEachPart(const ReplayModel& model, const std::vector<Candidate>& candidates, Visit visit) {
     const Membership membership(model, candidates);
+    std::vector<Suspect> suspects;
+    for (const Candidate& candidate : candidates) suspects.push_back(candidate.suspect);
+    const OwnIdeals ideals(model, suspects);
     for (const ReplayIteration& iteration : model.iterations) {
         for (std::size_t at = 0; at < iteration.operation.size(); ++at) {
-            const ReplayOperation* operation = model.operationOf(iteration, at);
-            if (operation == nullptr) continue;
             const Node& node = iteration.graph.nodes()[NodeId::at(at)];
-            const auto recorded = static_cast<double>(node.duration.ns);
-            const auto ideal = static_cast<double>(operation->ideal.ns);
-            membership.visit(iteration, at, [&](std::size_t which) {
-                Candidate& candidate = candidates[which];
-                Work& work = candidate.byOperation[operation->suspect];
-                work.recorded += recorded;
-                work.ideal += ideal;
-                work.excess += std::max(0.0, recorded - ideal);
-                candidate.excess += std::max(0.0, recorded - ideal);
-                if (ideal > 0) work.ratios.push_back(recorded / ideal);
-                if (candidate.suspect.kind == SuspectKind::Rank && node.stage >= 0)
-                    candidate.stages.insert(node.stage);
-            });
+            const auto tell = [&](bool ofPause) {
+                return [&, ofPause](std::size_t which) {
+                    const NodeTime ideal = ideals.of(candidates[which].suspect, iteration, at);
+                    visit(which, iteration, at, ofPause,
+                          static_cast<double>((ofPause ? node.delay : node.duration).ns),
+                          static_cast<double>((ofPause ? ideal.delay : ideal.duration).ns));
+                };
+            };
+            if (iteration.operation[at] != kNone) membership.visitWork(iteration, at, tell(false));
+            if (!iteration.pauseCell.empty() && node.delay > base::Duration{})
+                membership.visitPause(iteration, at, tell(true));
         }
     }
+}
+
+void addWork(const ReplayModel& model, std::vector<Candidate>& candidates) {
+    forEachPart(
+        model, candidates,
+        [&](std::size_t which, const ReplayIteration& iteration, std::size_t at, bool ofPause,
+            double recorded, double ideal) {
+            Candidate& candidate = candidates[which];
+            Work& work =
+                candidate.byOperation[ofPause ? kPause
+                                              : std::string_view(
+                                                    model.operationOf(iteration, at)->suspect)];
+            work.recorded += recorded;
+            work.ideal += ideal;
+            work.excess += std::max(0.0, recorded - ideal);
+            candidate.excess += std::max(0.0, recorded - ideal);
+            candidate.recorded += recorded;
+            if (ideal > 0 && !ofPause) work.ratios.push_back(recorded / ideal);
+            const Node& node = iteration.graph.nodes()[NodeId::at(at)];
+            if (candidate.suspect.kind == SuspectKind::Rank && !ofPause && node.stage >= 0)
+                candidate.stages.insert(node.stage);
+        });
 }
 
 // Leaves those that can reach the least slowdown at all, and of each kind the likeliest.
@@ -128,12 +190,15 @@ void leaveLikely(std::vector<Candidate>& candidates, double idealSum) {
     });
 }
 
-Straggler describe(Candidate& candidate, double slowdown) {
+Straggler describe(Candidate& candidate, std::size_t iterations) {
     Straggler found;
     found.suspect = candidate.suspect;
-    found.slowdown = slowdown;
-    if (candidate.suspect.kind == SuspectKind::Rank) found.rank = candidate.suspect.number;
-    if (candidate.suspect.kind == SuspectKind::Stage) found.stage = candidate.suspect.number;
+    found.slowdown = candidate.slowdown;
+    found.gain = candidate.gain;
+    const SuspectKind kind = candidate.suspect.kind;
+    if (kind == SuspectKind::Rank || kind == SuspectKind::Pause)
+        found.rank = candidate.suspect.number;
+    if (kind == SuspectKind::Stage) found.stage = candidate.suspect.number;
     if (candidate.stages.size() == 1) found.stage = *candidate.stages.begin();
     const auto worst = std::max_element(
         candidate.byOperation.begin(), candidate.byOperation.end(),
@@ -141,6 +206,8 @@ Straggler describe(Candidate& candidate, double slowdown) {
     if (worst == candidate.byOperation.end()) return found;
     found.operation = worst->first;
     Work& work = worst->second;
+    found.excess = {std::llround(work.excess / static_cast<double>(iterations))};
+    found.timesIdeal = found.slowestTenth = found.slowest = 0;
     if (work.ratios.empty()) return found;
     found.timesIdeal = work.recorded / work.ideal;
     const std::size_t nine = (work.ratios.size() * 9 + 9) / 10 - 1;
@@ -150,35 +217,153 @@ Straggler describe(Candidate& candidate, double slowdown) {
     return found;
 }
 
-// Slowdowns closer than a thousandth are equal: a slow rank makes its stage as slow, and the rank
-// is the better answer.
-bool isWorse(const Straggler& a, const Straggler& b) {
-    const auto thousandths = [](const Straggler& one) { return std::llround(one.slowdown * 1000); };
-    if (thousandths(a) != thousandths(b)) return thousandths(a) > thousandths(b);
-    return a.suspect.kind < b.suspect.kind;
+// [a][b]: how much of a's time above its ideal is part of b too.
+std::vector<std::vector<double>> sharedExcess(const ReplayModel& model,
+                                              const std::vector<Candidate>& candidates) {
+    std::vector<std::vector<double>> shared(candidates.size(),
+                                            std::vector<double>(candidates.size(), 0));
+    std::vector<std::pair<std::size_t, double>> here;
+    const ReplayIteration* lastIteration = nullptr;
+    std::size_t lastNode = 0;
+    bool lastPause = false;
+    const auto flush = [&] {
+        for (const auto& [a, excess] : here) {
+            for (const auto& [b, other] : here) shared[a][b] += excess;
+        }
+        here.clear();
+    };
+    forEachPart(model, candidates,
+                [&](std::size_t which, const ReplayIteration& iteration, std::size_t at,
+                    bool ofPause, double recorded, double ideal) {
+                    if (&iteration != lastIteration || at != lastNode || ofPause != lastPause)
+                        flush();
+                    lastIteration = &iteration;
+                    lastNode = at;
+                    lastPause = ofPause;
+                    here.emplace_back(which, std::max(0.0, recorded - ideal));
+                });
+    flush();
+    return shared;
+}
+
+// The worst first. But of those that cost about as much alone, the one whose removal gains most: of
+// two slow replicas of a stage each is as slow as the stage, yet only the stage made ideal gains
+// anything. Of equals in that too the narrower one that holds the same excess: a slow rank makes
+// its stage as slow.
+std::vector<std::size_t> ordered(const ReplayModel& model,
+                                 const std::vector<Candidate>& candidates) {
+    constexpr double kNearly = 0.9, kWithin = 0.8;
+    const auto shared = sharedExcess(model, candidates);
+    std::vector<std::size_t> left(candidates.size()), order;
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+    const auto thousandths = [&](std::size_t at) {
+        return std::llround(candidates[at].slowdown * 1000);
+    };
+    std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+        if (thousandths(a) != thousandths(b)) return thousandths(a) > thousandths(b);
+        return candidates[a].suspect.kind < candidates[b].suspect.kind;
+    });
+    while (!left.empty()) {
+        const double enough = kNearly * (candidates[left.front()].slowdown - 1);
+        const auto alike = [&](std::size_t at) { return candidates[at].slowdown - 1 >= enough; };
+        std::int64_t most = candidates[left.front()].gain.ns;
+        for (const std::size_t at : left) {
+            if (alike(at)) most = std::max(most, candidates[at].gain.ns);
+        }
+        const auto gains = [&](std::size_t at) {
+            const auto missing = static_cast<double>(most - candidates[at].gain.ns);
+            return alike(at) && missing <= (1 - kNearly) * std::abs(static_cast<double>(most));
+        };
+        auto next = std::find_if(left.begin(), left.end(), gains);
+        for (auto other = next + 1; other != left.end(); ++other) {
+            const Candidate& narrow = candidates[*other];
+            const Candidate& wide = candidates[*next];
+            if (gains(*other) && narrow.recorded < wide.recorded &&
+                shared[*other][*next] >= kWithin * narrow.excess &&
+                shared[*next][*other] >= kWithin * wide.excess)
+                next = other;
+        }
+        order.push_back(*next);
+        left.erase(next);
+    }
+    return order;
+}
+
+// Judged from the iteration's begin to its last work: what a recorder adds at the end is no work.
+double meanRest(const ReplayModel& model) {
+    std::vector<base::Duration> rests;
+    for (const ReplayIteration& iteration : model.iterations) rests.push_back(iteration.rest);
+    return meanOf(rests);
 }
 
 }  // namespace
 
 std::vector<Straggler> findStragglers(const ReplayModel& model) {
-    std::vector<Straggler> stragglers;
-    const double ideal = meanOf(replayed(model, idealDurations(model)));
-    if (ideal <= 0) return stragglers;
+    const double rest = meanRest(model);
+    const double recorded = meanOf(replayed(model, recordedTimes()));
+    const double usual = meanOf(replayed(model, idealTimes(model))) - rest;
+    if (usual <= 0) return {};
     std::vector<Candidate> candidates;
-    for (Suspect& suspect : suspectsIn(model)) {
-        if (isJudged(suspect, model)) candidates.push_back({std::move(suspect), {}, {}, 0});
-    }
+    for (Suspect& suspect : judgedIn(model)) candidates.push_back({std::move(suspect)});
     addWork(model, candidates);
-    leaveLikely(candidates, ideal * static_cast<double>(model.iterations.size()));
+    leaveLikely(candidates, usual * static_cast<double>(model.iterations.size()));
     for (Candidate& candidate : candidates) {
-        const auto alone = replayed(model, choose(coverage(model, candidate.suspect),
-                                                  recordedDurations(), idealDurations(model)));
-        const double slowdown = meanOf(alone) / ideal;
-        if (slowdown < 1 + kLeastSlowdown) continue;
-        stragglers.push_back(describe(candidate, slowdown));
+        const TimeOf ideals = idealTimes(model, candidate.suspect);
+        const Coverage covers = coverage(model, candidate.suspect);
+        const bool sameForAll = model.cells.empty();
+        const double ideal = sameForAll ? usual : meanOf(replayed(model, ideals)) - rest;
+        const auto alone = replayed(model, choose(covers, recordedTimes(), ideals));
+        candidate.slowdown = ideal > 0 ? (meanOf(alone) - rest) / ideal : 1;
+        if (candidate.slowdown < 1 + kLeastSlowdown) continue;
+        const auto without = replayed(model, choose(covers, ideals, recordedTimes()));
+        candidate.gain = {std::llround(recorded - meanOf(without))};
     }
-    std::stable_sort(stragglers.begin(), stragglers.end(), isWorse);
+    std::erase_if(candidates, [](const Candidate& candidate) {
+        return candidate.slowdown < 1 + kLeastSlowdown;
+    });
+    std::vector<Straggler> stragglers;
+    for (const std::size_t at : ordered(model, candidates))
+        stragglers.push_back(describe(candidates[at], model.iterations.size()));
     return stragglers;
+}
+
+StragglerSearch searchOf(const ReplayModel& model) {
+    StragglerSearch search;
+    if (model.iterations.empty()) {
+        search.missing = "no iteration could be replayed";
+        return search;
+    }
+    std::array<std::size_t, kSuspectKindCount> count{};
+    for (const Suspect& suspect : judgedIn(model)) ++count[static_cast<std::size_t>(suspect.kind)];
+    for (std::size_t kind = 0; kind < count.size(); ++kind) {
+        if (count[kind] > 0)
+            search.compared.push_back({static_cast<SuspectKind>(kind), count[kind]});
+    }
+    if (search.compared.empty())
+        search.missing = "the iterations hold no work that could be compared";
+    return search;
+}
+
+std::string_view pluralOf(SuspectKind kind) {
+    switch (kind) {
+        case SuspectKind::Pause:
+            return "pauses";
+        case SuspectKind::Link:
+            return "links";
+        case SuspectKind::Rank:
+            return "ranks";
+        case SuspectKind::Stage:
+            return "stages";
+        case SuspectKind::DpRank:
+            return "replicas";
+        case SuspectKind::Microbatch:
+            return "microbatches";
+        case SuspectKind::Operation:
+            return "operations";
+        case SuspectKind::Everything:
+            break;
+    }
+    return "all";
 }
 
 }  // namespace pleat::analysis

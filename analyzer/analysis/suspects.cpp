@@ -35,10 +35,48 @@ void addNumbers(std::vector<Suspect>& suspects, SuspectKind kind,
     }
 }
 
+// Of each rank that paused, and of all.
+void addPauses(std::vector<Suspect>& suspects, const ReplayModel& model) {
+    std::set<std::int32_t> paused;
+    for (const ReplayIteration& iteration : model.iterations) {
+        for (std::size_t at = 0; at < iteration.pauseCell.size(); ++at) {
+            if (nodeOf(iteration, at).delay <= base::Duration{}) continue;
+            const std::int32_t rank = model.pauseCells[iteration.pauseCell[at]].rank;
+            paused.insert(rank < 0 ? -1 : model.ranks[static_cast<std::size_t>(rank)].number);
+        }
+    }
+    addNumbers(suspects, SuspectKind::Pause, paused);
+    if (!paused.empty()) suspects.push_back({SuspectKind::Pause, -1, -1, {}});
+}
+
+// Whom the pause before a node belongs to.
+const ReplayRank* pausedRank(const ReplayModel& model, const ReplayIteration& iteration,
+                             std::size_t node) {
+    if (iteration.pauseCell.empty()) return nullptr;
+    const std::int32_t rank = model.pauseCells[iteration.pauseCell[node]].rank;
+    return rank < 0 ? nullptr : &model.ranks[static_cast<std::size_t>(rank)];
+}
+
+Coverage ofRanks(const ReplayModel& model, std::int32_t number, std::int32_t ReplayRank::*which) {
+    return {[&model, number, which](const auto& iteration, std::size_t node) {
+                const ReplayRank* rank = rankOf(model, nodeOf(iteration, node));
+                return rank != nullptr && rank->*which == number;
+            },
+            [&model, number, which](const auto& iteration, std::size_t node) {
+                const ReplayRank* rank = pausedRank(model, iteration, node);
+                return rank != nullptr && rank->*which == number;
+            }};
+}
+
+bool all(const ReplayIteration&, std::size_t) { return true; }
+bool none(const ReplayIteration&, std::size_t) { return false; }
+
 }  // namespace
 
 std::string toString(const Suspect& suspect) {
     switch (suspect.kind) {
+        case SuspectKind::Pause:
+            return suspect.number < 0 ? "pause" : fmt::format("pause:{}", suspect.number);
         case SuspectKind::Link:
             return fmt::format("link:{}-{}", suspect.number, suspect.other);
         case SuspectKind::Rank:
@@ -78,6 +116,7 @@ std::vector<Suspect> suspectsIn(const ReplayModel& model) {
     auto links = model.links;
     std::sort(links.begin(), links.end());
     std::vector<Suspect> suspects;
+    addPauses(suspects, model);
     for (const auto& [lower, higher] : links)
         suspects.push_back({SuspectKind::Link, lower, higher, {}});
     addNumbers(suspects, SuspectKind::Rank, ranks);
@@ -105,52 +144,67 @@ base::Result<Suspect> parseSuspect(std::string_view text, const std::vector<Susp
                                                    : fmt::format("did you mean {}?", nearest))};
 }
 
-Covers coverage(const ReplayModel& model, const Suspect& suspect) {
+Coverage coverage(const ReplayModel& model, const Suspect& suspect) {
     const std::int32_t number = suspect.number;
     switch (suspect.kind) {
+        case SuspectKind::Pause:
+            if (number < 0) return {none, all};
+            return {none, ofRanks(model, number, &ReplayRank::number).pauses};
         case SuspectKind::Link: {
             const auto found = std::find(model.links.begin(), model.links.end(),
                                          std::pair(suspect.number, suspect.other));
             const auto link = static_cast<std::uint32_t>(found - model.links.begin());
-            return [link](const auto& iteration, std::size_t node) {
-                return iteration.link[node] == link;
-            };
+            return {[link](const auto& iteration, std::size_t node) {
+                        return iteration.link[node] == link;
+                    },
+                    none};
         }
         case SuspectKind::Rank:
-        case SuspectKind::DpRank: {
-            const bool isRank = suspect.kind == SuspectKind::Rank;
-            return [&model, number, isRank](const auto& iteration, std::size_t node) {
-                const ReplayRank* rank = rankOf(model, nodeOf(iteration, node));
-                return rank != nullptr && (isRank ? rank->number : rank->dp) == number;
-            };
-        }
-        case SuspectKind::Stage:
-            return [number](const auto& iteration, std::size_t node) {
+            return ofRanks(model, number, &ReplayRank::number);
+        case SuspectKind::DpRank:
+            return ofRanks(model, number, &ReplayRank::dp);
+        case SuspectKind::Stage: {
+            const Covers ofStage = [number](const auto& iteration, std::size_t node) {
                 return nodeOf(iteration, node).stage == number;
             };
+            return {ofStage, ofStage};
+        }
         case SuspectKind::Microbatch:
-            return [number](const auto& iteration, std::size_t node) {
-                return nodeOf(iteration, node).microbatch == number;
-            };
+            return {[number](const auto& iteration, std::size_t node) {
+                        return nodeOf(iteration, node).microbatch == number;
+                    },
+                    none};
         case SuspectKind::Operation: {
             std::vector<bool> selected;
             for (const ReplayOperation& operation : model.operations)
                 selected.push_back(selects(operation, suspect.name));
-            return [selected = std::move(selected)](const auto& iteration, std::size_t node) {
-                return selected[iteration.operation[node]];
-            };
+            return {[selected = std::move(selected)](const auto& iteration, std::size_t node) {
+                        return selected[iteration.operation[node]];
+                    },
+                    none};
         }
         case SuspectKind::Everything:
             break;
     }
-    return [](const auto&, std::size_t) { return true; };
+    return {all, all};
 }
 
-DurationOf choose(Covers covers, DurationOf inside, DurationOf outside) {
+TimeOf choose(Coverage covers, TimeOf inside, TimeOf outside) {
     return [covers = std::move(covers), inside = std::move(inside), outside = std::move(outside)](
                const ReplayIteration& iteration, std::size_t node) {
-        return covers(iteration, node) ? inside(iteration, node) : outside(iteration, node);
+        const bool work = iteration.operation[node] != kNone && covers.work(iteration, node);
+        const bool pause = covers.pauses(iteration, node);
+        if (work && pause) return inside(iteration, node);
+        if (!work && !pause) return outside(iteration, node);
+        NodeTime time = outside(iteration, node);
+        const NodeTime other = inside(iteration, node);
+        (work ? time.duration : time.delay) = work ? other.duration : other.delay;
+        return time;
     };
+}
+
+TimeOf choose(Covers work, TimeOf inside, TimeOf outside) {
+    return choose(Coverage{std::move(work), none}, std::move(inside), std::move(outside));
 }
 
 }  // namespace pleat::analysis

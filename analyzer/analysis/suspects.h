@@ -1,6 +1,6 @@
-// What can be slower than the rest, and what can be changed in thought: a rank, a stage, a
-// microbatch, a link, an operation, or more of them at once. Their names are the keys of the
-// command line (`stage:2`, docs/command_line.md). Pure functions.
+// What can be slower than the rest, and what can be changed in thought: the pauses of a rank, a
+// link, a rank, a stage, a replica, a microbatch, an operation, or several at once. Their names are
+// the keys of the command line (`stage:2`, docs/command_line.md). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace pleat::analysis {
 
 // The narrower first.
 enum class SuspectKind : std::uint8_t {
+    Pause,       // what passes on a rank (on all) before its work although nothing holds it up
     Link,        // messages between two ranks
     Rank,        // all of a rank
     Stage,       // all of a stage
@@ -24,16 +25,16 @@ enum class SuspectKind : std::uint8_t {
     Operation,   // by name
     Everything,
 };
-inline constexpr std::size_t kSuspectKindCount = 7;
+inline constexpr std::size_t kSuspectKindCount = 8;
 
 struct Suspect {
     SuspectKind kind = SuspectKind::Everything;
-    std::int32_t number = -1;  // of a rank, stage, …; the lower rank of a link
+    std::int32_t number = -1;  // of a rank, stage, …; the lower rank of a link; -1: of all
     std::int32_t other = -1;   // the higher rank of a link
     std::string name;          // of an operation
 };
 
-// link:0-1 rank:5 stage:2 dp:1 microbatch:3 all; an operation's name.
+// pause:3 pause link:0-1 rank:5 stage:2 dp:1 microbatch:3 all; an operation's name.
 [[nodiscard]] std::string toString(const Suspect& suspect);
 
 // All there are in this run: narrower kinds first, in each kind by number or name. Operations under
@@ -44,11 +45,17 @@ struct Suspect {
 [[nodiscard]] base::Result<Suspect> parseSuspect(std::string_view text,
                                                  const std::vector<Suspect>& known);
 
-// Whether a node is part of it. Never asked for a Ready node.
+// What a suspect is made of: the durations of some nodes, the pauses before some nodes. `work` is
+// never asked for a Ready node.
 using Covers = std::function<bool(const ReplayIteration&, std::size_t node)>;
-[[nodiscard]] Covers coverage(const ReplayModel& model, const Suspect& suspect);
+struct Coverage {
+    Covers work, pauses;
+};
+[[nodiscard]] Coverage coverage(const ReplayModel& model, const Suspect& suspect);
 
-// Durations `inside` for what it covers and `outside` for the rest.
-[[nodiscard]] DurationOf choose(Covers covers, DurationOf inside, DurationOf outside);
+// Times `inside` for what it covers and `outside` for the rest.
+[[nodiscard]] TimeOf choose(Coverage covers, TimeOf inside, TimeOf outside);
+// Of durations alone; pauses are those of `outside`.
+[[nodiscard]] TimeOf choose(Covers work, TimeOf inside, TimeOf outside);
 
 }  // namespace pleat::analysis

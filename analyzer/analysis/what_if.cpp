@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analysis/ideal_times.h"
 #include "analysis/replay_model.h"
 
 namespace pleat::analysis {
@@ -26,22 +27,23 @@ base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOption
                                      "and can be replayed; pleat info lists the complete ones"};
 }
 
-base::Result<Covers> covers(const ReplayModel& model, const std::vector<Suspect>& known,
-                            const std::string& option, const std::string& key) {
-    const auto suspect = parseSuspect(key, known);
+base::Result<Suspect> suspectOf(const std::vector<Suspect>& known, const std::string& option,
+                                const std::string& key) {
+    auto suspect = parseSuspect(key, known);
     if (!suspect) return suspect.error().within(fmt::format("{} {}", option, key));
-    return coverage(model, *suspect);
+    return suspect;
 }
 
 // What an iteration's work may last together, in ns, so that times can be added up.
 constexpr double kLongest = 0x1p61;
 
-base::Result<void> checkLengths(const ReplayModel& model, const DurationOf& duration) {
+base::Result<void> checkLengths(const ReplayModel& model, const TimeOf& time) {
     for (const ReplayIteration& iteration : model.iterations) {
         double sum = 0;
         for (std::size_t node = 0; node < iteration.operation.size(); ++node) {
-            if (iteration.operation[node] != kNone)
-                sum += static_cast<double>(duration(iteration, node).ns);
+            const NodeTime taken = time(iteration, node);
+            if (iteration.operation[node] != kNone) sum += static_cast<double>(taken.duration.ns);
+            sum += static_cast<double>(taken.delay.ns);
         }
         if (sum >= kLongest) {
             return base::Error{base::ErrorCode::Usage,
@@ -53,39 +55,73 @@ base::Result<void> checkLengths(const ReplayModel& model, const DurationOf& dura
     return {};
 }
 
-DurationOf scaled(DurationOf duration, double factor) {
-    return [duration = std::move(duration), factor](const ReplayIteration& iteration,
-                                                    std::size_t node) -> base::Duration {
-        const auto ns = static_cast<double>(duration(iteration, node).ns) * factor;
-        return {std::llround(std::min(ns, kLongest))};
+base::Duration times(base::Duration duration, double factor) {
+    return {std::llround(std::min(static_cast<double>(duration.ns) * factor, kLongest))};
+}
+
+TimeOf scaled(TimeOf time, double factor) {
+    return [time = std::move(time), factor](const ReplayIteration& iteration, std::size_t node) {
+        const NodeTime taken = time(iteration, node);
+        return NodeTime{times(taken.duration, factor), times(taken.delay, factor)};
     };
 }
 
-base::Result<DurationOf> changedDurations(const ReplayModel& model, const WhatIfOptions& options) {
+// A factor says how long work takes. Pauses are scaled only where they are named.
+Coverage scaledPart(const ReplayModel& model, const Suspect& suspect) {
+    Coverage covers = coverage(model, suspect);
+    if (suspect.kind != SuspectKind::Pause)
+        covers.pauses = [](const auto&, std::size_t) { return false; };
+    return covers;
+}
+
+base::Result<TimeOf> changedTimes(const ReplayModel& model, const WhatIfOptions& options) {
     const std::vector<Suspect> known = suspectsIn(model);
-    DurationOf duration = recordedDurations();
+    TimeOf time = recordedTimes();
     for (const std::string& key : options.ideal) {
-        auto which = covers(model, known, "--ideal", key);
-        if (!which) return which.error();
-        duration = choose(std::move(*which), idealDurations(model), std::move(duration));
+        const auto suspect = suspectOf(known, "--ideal", key);
+        if (!suspect) return suspect.error();
+        time = choose(coverage(model, *suspect), idealTimes(model, *suspect), std::move(time));
     }
     for (const ScaledKey& change : options.scale) {
-        auto which = covers(model, known, "--scale", change.key);
-        if (!which) return which.error();
+        const auto suspect = suspectOf(known, "--scale", change.key);
+        if (!suspect) return suspect.error();
         if (!(change.factor >= 0 && change.factor <= kLargestFactor)) {
             return base::Error{base::ErrorCode::Usage,
                                fmt::format("--scale {}={}: a factor is from 0 to {}", change.key,
                                            change.factor, kLargestFactor)};
         }
-        DurationOf other = scaled(duration, change.factor);
-        duration = choose(std::move(*which), std::move(other), std::move(duration));
+        TimeOf other = scaled(time, change.factor);
+        time = choose(scaledPart(model, *suspect), std::move(other), std::move(time));
     }
     for (const std::string& key : options.keep) {
-        auto which = covers(model, known, "--keep", key);
-        if (!which) return which.error();
-        duration = choose(std::move(*which), recordedDurations(), std::move(duration));
+        const auto suspect = suspectOf(known, "--keep", key);
+        if (!suspect) return suspect.error();
+        time = choose(coverage(model, *suspect), recordedTimes(), std::move(time));
     }
-    return duration;
+    return time;
+}
+
+using Range = std::optional<std::pair<base::Duration, base::Duration>>;
+
+// A pause stays as recorded in the prediction. Where it stands for a dependency that nothing
+// recorded, it would change along with the rest: the other end of what may come. So the interval
+// holds the bootstrap intervals of both, and is wider by the replay's own error.
+Range intervalOf(const std::vector<base::Duration>& predicted,
+                 const std::vector<base::Duration>& replays,
+                 const std::vector<base::Duration>& changedWork,
+                 const std::vector<base::Duration>& work, double replayError) {
+    std::vector<base::Duration> along;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+        const double ratio = work[i].ns > 0 ? static_cast<double>(changedWork[i].ns) /
+                                                  static_cast<double>(work[i].ns)
+                                            : 1;
+        along.push_back(times(replays[i], ratio));
+    }
+    const Range stays = meanInterval(predicted), follows = meanInterval(along);
+    if (!stays || !follows) return stays;
+    const auto low = std::min(stays->first, follows->first);
+    const auto high = std::max(stays->second, follows->second);
+    return std::pair(low - times(low, std::min(1.0, replayError)), high + times(high, replayError));
 }
 
 void summarise(WhatIf& result, const ReplaySummary& recorded,
@@ -95,10 +131,11 @@ void summarise(WhatIf& result, const ReplaySummary& recorded,
     result.measured = recorded.measured;
     result.replay = recorded.predicted;
     result.replayError = recorded.errorFraction;
+    result.withoutPauses = recorded.withoutPauses;
+    result.pauseShare = recorded.pauseShare;
     result.predicted = {std::llround(changed)};
     result.gain = replay > 0 ? 1 - changed / replay : 0;
     result.slowdown = changed > 0 ? replay / changed : 0;
-    result.ci95 = meanInterval(predicted);
 }
 
 }  // namespace
@@ -109,17 +146,19 @@ base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run, const WhatIfOptio
     result.diagnostics.add(run.trace().diagnostics());
     const auto model = modelOf(run, options, result.diagnostics);
     if (!model) return model.error();
-    const auto duration = changedDurations(*model, options);
-    if (!duration) return duration.error();
-    if (const auto usable = checkLengths(*model, *duration); !usable) return usable.error();
-    const auto replay = replayed(*model, recordedDurations());
-    const auto predicted = replayed(*model, *duration);
+    const auto time = changedTimes(*model, options);
+    if (!time) return time.error();
+    if (const auto usable = checkLengths(*model, *time); !usable) return usable.error();
+    const auto replay = replayed(*model, recordedTimes());
+    const auto predicted = replayed(*model, *time);
     result.ofTimers = model->ofTimers;
     for (std::size_t i = 0; i < model->iterations.size(); ++i) {
         result.iterations.push_back({model->iterations[i].iteration, model->iterations[i].measured,
                                      replay[i], predicted[i]});
     }
     summarise(result, replaySummary(*model), replay, predicted);
+    result.ci95 = intervalOf(predicted, replay, replayedWithoutPauses(*model, *time),
+                             replayedWithoutPauses(*model, recordedTimes()), result.replayError);
     return result;
 }
 

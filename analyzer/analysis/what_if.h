@@ -43,11 +43,16 @@ struct WhatIf {
     WhatIfOptions asked;
     base::Duration measured, replay;
     double replayError = 0;  // mean of |replay - measured| over mean measured
+    // ReplaySummary: how much of the replay rests on repeating pauses.
+    base::Duration withoutPauses;
+    double pauseShare = 0;
     base::Duration predicted;
-    double gain = 0;                                                // 1 - predicted / replay
-    double slowdown = 0;                                            // replay / predicted
-    std::optional<std::pair<base::Duration, base::Duration>> ci95;  // meanInterval of predicted
-    bool ofTimers = false;                                          // ReplayModel::ofTimers
+    double gain = 0;      // 1 - predicted / replay
+    double slowdown = 0;  // replay / predicted
+    // Of the mean prediction: its spread over iterations, from the prediction with pauses as
+    // recorded to the one where they change along with the rest, wider by the replay error.
+    std::optional<std::pair<base::Duration, base::Duration>> ci95;
+    bool ofTimers = false;  // ReplayModel::ofTimers
     std::vector<WhatIfIteration> iterations;
     base::Diagnostics diagnostics;  // the trace's and the analysis' own
 };

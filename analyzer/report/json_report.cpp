@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/units.h"
+
 namespace pleat::report {
 namespace {
 
@@ -149,7 +151,9 @@ Json toJson(const analysis::PathSummary& path) {
 Json toJson(const analysis::ReplaySummary& replay) {
     return {{"predicted_ns", replay.predicted.ns},
             {"measured_ns", replay.measured.ns},
-            {"error_fraction", replay.errorFraction}};
+            {"error_fraction", replay.errorFraction},
+            {"without_pauses_ns", replay.withoutPauses.ns},
+            {"pause_share", replay.pauseShare}};
 }
 
 Json toJson(const analysis::ProcessInfo& process) {
@@ -238,9 +242,13 @@ Json toJson(const analysis::DeviceCatalogue& devices) {
 }
 
 std::string evidenceOf(const analysis::Straggler& straggler) {
-    return fmt::format("{} takes {:.2f} x the usual time; slowest tenth {:.2f} x, worst {:.2f} x",
-                       straggler.operation, straggler.timesIdeal, straggler.slowestTenth,
-                       straggler.slowest);
+    std::string text = fmt::format("{} takes {} ms more than usual in a mean iteration",
+                                   straggler.operation, milliseconds(straggler.excess));
+    if (straggler.timesIdeal > 0) {
+        text += fmt::format("; {:.2f} x the usual time, slowest tenth {:.2f} x, worst {:.2f} x",
+                            straggler.timesIdeal, straggler.slowestTenth, straggler.slowest);
+    }
+    return text;
 }
 
 Json toJson(const std::vector<analysis::Straggler>& stragglers) {
@@ -250,9 +258,20 @@ Json toJson(const std::vector<analysis::Straggler>& stragglers) {
                         {"rank", straggler.rank < 0 ? Json(nullptr) : Json(straggler.rank)},
                         {"stage", straggler.stage < 0 ? Json(nullptr) : Json(straggler.stage)},
                         {"slowdown", straggler.slowdown},
+                        {"gain_ns", straggler.gain.ns},
                         {"evidence", evidenceOf(straggler)}});
     }
     return list;
+}
+
+Json toJson(const analysis::StragglerSearch& search) {
+    Json compared = Json::object();
+    for (const analysis::ComparedKind& kind : search.compared)
+        compared[std::string(pluralOf(kind.kind))] = kind.count;
+    return {{"looked", !search.compared.empty()},
+            {"compared", std::move(compared)},
+            {"least_slowdown", 1 + analysis::kLeastSlowdown},
+            {"missing", search.missing.empty() ? Json(nullptr) : Json(search.missing)}};
 }
 
 Json toJson(const analysis::WhatIfOptions& asked) {
@@ -311,6 +330,7 @@ std::string renderJson(const analysis::RunAnalysis& analysis) {
     json["critical_path"] = analysis.criticalPath ? toJson(*analysis.criticalPath) : Json(nullptr);
     json["replay"] = analysis.replay ? toJson(*analysis.replay) : Json(nullptr);
     json["stragglers"] = toJson(analysis.stragglers);
+    json["straggler_search"] = toJson(analysis.stragglerSearch);
     json["devices"] = analysis.devices ? toJson(*analysis.devices) : Json(nullptr);
     json["diagnostics"] = toJson(analysis.diagnostics);
     return dump(json);
@@ -391,6 +411,9 @@ std::string renderJson(const analysis::WhatIf& answer) {
     json["replay_ns"] = answer.replay.ns;
     json["replay_error_fraction"] = answer.replayError;
     json["replay_error_large"] = answer.replayError > analysis::kLargeReplayError;
+    json["replay_without_pauses_ns"] = answer.withoutPauses.ns;
+    json["pause_share"] = answer.pauseShare;
+    json["pause_share_large"] = answer.pauseShare > analysis::kLargePauseShare;
     json["changed"] = toJson(answer.asked);
     json["predicted_ns"] = answer.predicted.ns;
     json["gain_fraction"] = answer.gain;

@@ -171,23 +171,50 @@ std::string shares(const std::map<Key, base::Duration>& parts, base::Duration wh
     return text;
 }
 
-std::string renderStragglers(const std::vector<analysis::Straggler>& stragglers) {
+// "4 ranks, 2 stages, 6 operations".
+std::string renderCompared(const analysis::StragglerSearch& search) {
+    std::string text;
+    for (const analysis::ComparedKind& kind : search.compared)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.count, pluralOf(kind.kind));
+    return text;
+}
+
+// Times that have no ideal to compare with, such as pauses, have no ratio.
+std::string ratio(double times) {
+    return times > 0 ? fmt::format("{:.2f} x", times) : std::string();
+}
+
+std::string renderStragglers(const analysis::RunAnalysis& analysis) {
     constexpr std::size_t kMostLines = 10;
+    const auto& stragglers = analysis.stragglers;
+    const analysis::StragglerSearch& search = analysis.stragglerSearch;
+    if (search.compared.empty()) {
+        return "\n" +
+               wrapped("Stragglers: ",
+                       fmt::format("not looked for: {}",
+                                   search.missing.empty() ? "nothing to compare" : search.missing));
+    }
+    const std::string threshold = percent(analysis::kLeastSlowdown);
     if (stragglers.empty()) {
-        return "\nStragglers: none; no rank, stage, microbatch, link or operation alone costs 1 "
-               "%\n";
+        return "\n" +
+               wrapped("Stragglers: ", fmt::format("none; not one of {} alone costs {} or more",
+                                                   renderCompared(search), threshold));
     }
     std::string text =
-        "\nStragglers (slowdown: the iteration with only this as recorded, all else ideal; beside "
-        "it\n"
-        "what of it lies furthest above the usual time: all of it, its slowest tenth, the worst)\n";
-    text += fmt::format("{:>8}  {:<27} {:<27} {:>7} {:>7} {:>7}\n", "slowdown", "what", "operation",
-                        "all", "tenth", "worst");
+        "\n" +
+        wrapped("Stragglers: ",
+                fmt::format("those that alone cost {} or more, of {}. Slowdown: only this as "
+                            "recorded and all else as usual, over all as usual. Saves: if "
+                            "only this were as usual. Behind it its operation furthest above "
+                            "the usual: all of it, its slowest tenth, the worst.",
+                            threshold, renderCompared(search)));
+    text += fmt::format("{:>8} {:>9}  {:<20} {:<24} {:>8} {:>8} {:>8}\n", "slowdown", "saves ms",
+                        "what", "operation", "all", "tenth", "worst");
     for (std::size_t i = 0; i < std::min(stragglers.size(), kMostLines); ++i) {
         const analysis::Straggler& one = stragglers[i];
-        text += fmt::format("{:>6.3f} x  {:<27} {:<27} {:>5.2f} x {:>5.2f} x {:>5.2f} x\n",
-                            one.slowdown, toString(one.suspect), one.operation, one.timesIdeal,
-                            one.slowestTenth, one.slowest);
+        text += fmt::format("{:>6.3f} x {:>9}  {:<20} {:<24} {:>8} {:>8} {:>8}\n", one.slowdown,
+                            milliseconds(one.gain), toString(one.suspect), one.operation,
+                            ratio(one.timesIdeal), ratio(one.slowestTenth), ratio(one.slowest));
     }
     if (stragglers.size() > kMostLines)
         text += fmt::format("  and {} with less\n", stragglers.size() - kMostLines);
@@ -234,22 +261,48 @@ std::string renderErrors(const base::Diagnostics& diagnostics) {
         fmt::format("WARNING: figures may be wrong, see {} in the notes at the end", codes));
 }
 
+std::string renderReplayWarnings(const analysis::ReplaySummary& replay, const std::string& indent) {
+    std::string text;
+    if (replay.errorFraction > analysis::kLargeReplayError) {
+        text += wrapped(indent,
+                        fmt::format("WARNING: the replay error is above {}: the replay is not the "
+                                    "run that was measured; causes, stragglers and predictions "
+                                    "from it are doubtful",
+                                    percent(analysis::kLargeReplayError)));
+    }
+    if (replay.pauseShare > analysis::kLargePauseShare) {
+        text += wrapped(
+            indent, fmt::format("WARNING: pauses that nothing recorded explains make up {} of the "
+                                "replayed critical path (warned above {}). The replay repeats "
+                                "them, so it meets the measurement there without explaining "
+                                "it, and a prediction keeps them",
+                                percent(replay.pauseShare), percent(analysis::kLargePauseShare)));
+    }
+    return text;
+}
+
+std::string describePauses(const analysis::ReplaySummary& replay) {
+    return fmt::format("{} ms without the recorded pauses, which are {} of its critical path",
+                       milliseconds(replay.withoutPauses), percent(replay.pauseShare));
+}
+
+namespace {
+
+std::string renderReplay(const analysis::ReplaySummary& replay) {
+    return wrapped("Replay:         ",
+                   fmt::format("{} ms predicted, {} ms measured, error {}; {}",
+                               milliseconds(replay.predicted), milliseconds(replay.measured),
+                               percent(replay.errorFraction), describePauses(replay))) +
+           renderReplayWarnings(replay, "                ");
+}
+
+}  // namespace
+
 std::string renderText(const analysis::RunAnalysis& analysis) {
     std::string text = renderIterations(analysis.iterations);
     text += wrapped("Schedule:       ", analysis.schedule ? describeSchedule(*analysis.schedule)
                                                           : "not recognised, no pipeline tasks");
-    if (analysis.replay) {
-        text += fmt::format("Replay:         {} ms predicted, {} ms measured, error {}\n",
-                            milliseconds(analysis.replay->predicted),
-                            milliseconds(analysis.replay->measured),
-                            percent(analysis.replay->errorFraction));
-        if (analysis.replay->errorFraction > analysis::kLargeReplayError) {
-            text += wrapped("                ",
-                            fmt::format("WARNING: above {}: the replay is not the run that was "
-                                        "measured; causes and stragglers stand on it",
-                                        percent(analysis::kLargeReplayError)));
-        }
-    }
+    if (analysis.replay) text += renderReplay(*analysis.replay);
     text += renderErrors(analysis.diagnostics);
     if (!analysis.ranks.empty()) {
         text += renderRanks(analysis.ranks) + renderBubble(analysis.bubble);
@@ -260,7 +313,7 @@ std::string renderText(const analysis::RunAnalysis& analysis) {
                             milliseconds(analysis.criticalPath->length));
         text += renderPathShares(*analysis.criticalPath);
     }
-    if (!analysis.ranks.empty()) text += renderStragglers(analysis.stragglers);
+    if (!analysis.ranks.empty()) text += renderStragglers(analysis);
     if (analysis.devices) text += renderText(*analysis.devices);
     return text + renderDiagnostics(analysis.diagnostics);
 }

@@ -21,4 +21,11 @@ namespace pleat::report {
 // "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of task orders equal it)"
 [[nodiscard]] std::string describeSchedule(const trace::RecognisedSchedule& schedule);
 
+// What makes a replay doubtful: a large error, pauses that it only repeats. Empty without either.
+[[nodiscard]] std::string renderReplayWarnings(const analysis::ReplaySummary& replay,
+                                               const std::string& indent);
+
+// "120.000 ms without the recorded pauses, which are 3.4 % of its critical path"
+[[nodiscard]] std::string describePauses(const analysis::ReplaySummary& replay);
+
 }  // namespace pleat::report

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "report/text_report.h"
 #include "report/units.h"
 
 namespace pleat::report {
@@ -22,22 +23,20 @@ std::string describe(const analysis::WhatIfOptions& asked) {
     return text.empty() ? "nothing changed" : text;
 }
 
+// What spoils the prediction stands before it.
 std::string renderReplay(const analysis::WhatIf& answer) {
     const std::size_t count = answer.iterations.size();
-    std::string text =
-        wrapped("Replay:     ",
-                fmt::format("{} ms, {} ms measured, error {} over {} iteration{} ({} to {}){}",
-                            milliseconds(answer.replay), milliseconds(answer.measured),
-                            percent(answer.replayError), count, count == 1 ? "" : "s",
-                            answer.iterations.front().iteration, answer.iterations.back().iteration,
-                            answer.ofTimers ? "; of coarse timers, without launch delays" : ""));
-    if (answer.replayError > analysis::kLargeReplayError) {
-        text += wrapped("            ",
-                        fmt::format("WARNING: above {}: the replay is not the run that was "
-                                    "measured, and what it predicts is doubtful",
-                                    percent(analysis::kLargeReplayError)));
-    }
-    return text;
+    const analysis::ReplaySummary replay{answer.replay, answer.measured, answer.replayError,
+                                         answer.withoutPauses, answer.pauseShare};
+    return renderReplayWarnings(replay, "") +
+           wrapped(
+               "Replay:     ",
+               fmt::format("{} ms, {} ms measured, error {} over {} iteration{} ({} to {}); {}{}",
+                           milliseconds(answer.replay), milliseconds(answer.measured),
+                           percent(answer.replayError), count, count == 1 ? "" : "s",
+                           answer.iterations.front().iteration, answer.iterations.back().iteration,
+                           describePauses(replay),
+                           answer.ofTimers ? "; of coarse timers, without launch delays" : ""));
 }
 
 }  // namespace
@@ -51,8 +50,11 @@ std::string renderText(const analysis::WhatIf& answer) {
                             ? fmt::format("; the replay is {:.3f} x as long", answer.slowdown)
                             : std::string());
     if (answer.ci95) {
-        text += fmt::format("            95 % interval of the mean {} to {} ms\n",
-                            milliseconds(answer.ci95->first), milliseconds(answer.ci95->second));
+        text += wrapped(
+            "            ",
+            fmt::format("95 % interval {} to {} ms: spread over iterations, replay "
+                        "error, and pauses that may change along",
+                        milliseconds(answer.ci95->first), milliseconds(answer.ci95->second)));
     }
     return text + renderDiagnostics(answer.diagnostics);
 }

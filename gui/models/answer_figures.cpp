@@ -191,7 +191,8 @@ Figures stragglerFigures(const RunResults& results) {
         Place place = typicalIteration(results);
         place.rank = straggler.rank;
         const auto ratio = [&place](double times) {
-            return Cell{QString::number(times, 'f', 2), times, place};
+            // Pauses have no usual time to be a multiple of.
+            return Cell{times > 0 ? QString::number(times, 'f', 2) : QString(), times, place};
         };
         figures.rows.push_back(
             {textCell(stragglerName(straggler), place),

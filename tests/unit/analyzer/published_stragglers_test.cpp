@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ideal_times.h"
 #include "analysis/run_analysis.h"
 #include "analysis/suspects.h"
 #include "analysis/what_if.h"
@@ -78,20 +79,20 @@ struct Job {
         EXPECT_TRUE(model.ofTimers);
         for (const ReplayIteration& iteration : model.iterations)
             measured.push_back(iteration.measured);
-        replay = replayed(model, recordedDurations());
-        ideal = replayed(model, idealDurations(model));
+        replay = replayed(model, recordedTimes());
+        ideal = replayed(model, idealTimes(model));
     }
 
     Covers suspect(const std::string& key) const {
         const auto parsed = parseSuspect(key, suspectsIn(model));
         EXPECT_TRUE(parsed) << key;
-        return coverage(model, *parsed);
+        return coverage(model, *parsed).work;
     }
     Lengths onlyRecorded(const Covers& which) const {
-        return replayed(model, choose(which, recordedDurations(), idealDurations(model)));
+        return replayed(model, choose(which, recordedTimes(), idealTimes(model)));
     }
     Lengths onlyIdeal(const Covers& which) const {
-        return replayed(model, choose(which, idealDurations(model), recordedDurations()));
+        return replayed(model, choose(which, idealTimes(model), recordedTimes()));
     }
     const Lengths& attributedTo(const std::string& key) {
         const auto [known, isNew] = attributed.try_emplace(key);
@@ -236,17 +237,18 @@ TEST(PublishedStragglers, SlowdownOfAllStepsAndOfThoseChosen) {
     EXPECT_NEAR(chosen->slowdown, 1.53736137, 1e-6);
 }
 
-// The overloaded last stage and its ranks come first in the report.
+// The overloaded last stage comes first in the report, before its rank that costs as much alone:
+// the published M_S is 1.22 for the stage made ideal, M_W 0.03 for the worst worker.
 TEST(PublishedStragglers, TheReportNamesTheOverloadedStage) {
     SKIP_WITHOUT_SHARED_TRACES();
     const auto imported = importers::importFile(folder() / "timeline-ST.json.gz");
     const auto run = analyseRun(*annotate::annotate(*imported), {});
     ASSERT_TRUE(run);
     ASSERT_GE(run->stragglers.size(), 2U);
-    EXPECT_EQ(toString(run->stragglers[0].suspect), "rank:7");
-    EXPECT_EQ(run->stragglers[0].stage, 3);
-    EXPECT_EQ(toString(run->stragglers[1].suspect), "stage:3");
-    EXPECT_NEAR(run->stragglers[1].slowdown, 1.2322559543, 1e-6);
+    EXPECT_EQ(toString(run->stragglers[0].suspect), "stage:3");
+    EXPECT_NEAR(run->stragglers[0].slowdown, 1.2322559543, 1e-6);
+    EXPECT_EQ(toString(run->stragglers[1].suspect), "rank:7");
+    EXPECT_EQ(run->stragglers[1].stage, 3);
 }
 
 // The replay that a report speaks of is the one its stragglers stand on.

@@ -62,11 +62,19 @@ TEST(JsonReport, NamesStragglersByTheirKey) {
     const json report = json::parse(renderJson(*analysis::analyseRun(testing::foldedRun(), {})));
     ASSERT_FALSE(report["stragglers"].empty());
     const json& worst = report["stragglers"][0];
-    EXPECT_EQ(worst["key"], "rank:3");
-    EXPECT_EQ(worst["rank"], 3);
-    EXPECT_TRUE(worst["stage"].is_null()) << "it holds two";
-    EXPECT_GT(worst["slowdown"].get<double>(), 1.01);
+    EXPECT_EQ(worst["key"], "stage:3");
+    EXPECT_EQ(worst["stage"], 3);
+    EXPECT_TRUE(worst["rank"].is_null());
+    EXPECT_GT(worst["gain_ns"].get<std::int64_t>(), 10'000'000);
     EXPECT_NE(worst["evidence"].get<std::string>().find("x the usual time"), std::string::npos);
+    const auto rank = std::find_if(report["stragglers"].begin(), report["stragglers"].end(),
+                                   [](const json& one) { return one["key"] == "rank:3"; });
+    ASSERT_NE(rank, report["stragglers"].end());
+    EXPECT_EQ((*rank)["rank"], 3);
+    EXPECT_TRUE((*rank)["stage"].is_null()) << "it holds two";
+    EXPECT_GT((*rank)["slowdown"].get<double>(), 1.01);
+    EXPECT_TRUE(report["straggler_search"]["looked"].get<bool>());
+    EXPECT_EQ(report["straggler_search"]["compared"]["ranks"], 4);
 }
 
 TEST(JsonReport, OfACriticalPathAndOfATraceFitTheSchema) {

@@ -23,7 +23,15 @@ TEST(TextReport, OfAFoldedRun) {
 TEST(TextReport, SaysThatNothingStandsOut) {
     analysis::RunAnalysis analysis;
     analysis.ranks.emplace_back();
-    EXPECT_NE(renderText(analysis).find("Stragglers: none; no rank"), std::string::npos);
+    analysis.stragglerSearch.compared = {{analysis::SuspectKind::Rank, 4},
+                                         {analysis::SuspectKind::Operation, 3}};
+    EXPECT_NE(renderText(analysis).find(
+                  "Stragglers: none; not one of 4 ranks, 3 operations alone costs 1.0 % or more"),
+              std::string::npos);
+    // "None" is no answer where nothing was compared.
+    analysis.stragglerSearch = {{}, "no iteration could be replayed"};
+    EXPECT_NE(renderText(analysis).find("Stragglers: not looked for: no iteration"),
+              std::string::npos);
 }
 
 TEST(TextReport, OfATraceWithoutTasksSaysWhatIsMissing) {
@@ -44,6 +52,21 @@ TEST(WhatIfReport, OfAFoldedRun) {
                      testing::foldedRun(), {.ideal = {"stage:3"}, .scale = {{"F", 1.5}}})));
 }
 
+TEST(WhatIfReport, WarnsOfPausesBeforeItPredicts) {
+    analysis::WhatIf answer;
+    answer.iterations.push_back({3, {100'000'000}, {100'000'000}, {80'000'000}});
+    answer.measured = answer.replay = {100'000'000};
+    answer.withoutPauses = {70'000'000};
+    answer.pauseShare = 0.3;
+    const std::string text = renderText(answer);
+    EXPECT_LT(text.find("WARNING: pauses that nothing recorded explains make up 30.0 %"),
+              text.find("Prediction:"))
+        << text;
+    EXPECT_NE(text.find("70.000 ms"), std::string::npos);
+    answer.pauseShare = 0.05;
+    EXPECT_EQ(renderText(answer).find("WARNING"), std::string::npos);
+}
+
 TEST(WhatIfReport, WarnsOfALargeReplayErrorBeforeItPredicts) {
     analysis::WhatIf answer;
     answer.iterations.push_back({3, {100'000'000}, {90'000'000}, {80'000'000}});
@@ -51,7 +74,7 @@ TEST(WhatIfReport, WarnsOfALargeReplayErrorBeforeItPredicts) {
     answer.replay = {90'000'000};
     answer.replayError = 0.1;
     const std::string text = renderText(answer);
-    const std::size_t warning = text.find("WARNING: above 5.0 %");
+    const std::size_t warning = text.find("WARNING: the replay error is above 5.0 %");
     ASSERT_NE(warning, std::string::npos) << text;
     EXPECT_LT(warning, text.find("Prediction:"));
     answer.replayError = 0.04;
