@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/ideal_replay.h"
-#include "trace/categories.h"
+#include "trace/device_work.h"
 
 namespace pleat::analysis {
 namespace {
@@ -81,10 +81,14 @@ std::string_view computeKind(schedule::ActionKind action) {
 }
 
 std::string_view workKind(const trace::Trace& trace, trace::EventId event) {
-    namespace categories = trace::categories;
-    const std::string_view domain = trace.domain(event);
-    if (domain == categories::kCopy || domain == categories::kSet) return "copy";
-    return categories::isCommunicationKernel(trace.name(event)) ? "communication" : "kernel";
+    switch (trace::deviceWorkOf(trace, event)) {
+        case trace::DeviceWork::Copy:
+            return "copy";
+        case trace::DeviceWork::Communication:
+            return "communication";
+        default:
+            return "kernel";
+    }
 }
 
 // The pause between a call and its work, where the stream had nothing else to do.

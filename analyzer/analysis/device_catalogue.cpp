@@ -86,7 +86,7 @@ class Catalogue {
             const DeviceWork work = m_kinds.of(event);
             if (work == DeviceWork::None) continue;
             const base::Interval span = m_trace.event(event).span;
-            KernelFigures& figures = m_kernels[m_trace.columns().name[event.index()]];
+            KernelFigures& figures = m_kernels[{m_trace.columns().name[event.index()], work}];
             if (figures.count == 0) figures.name = m_trace.name(event);
             figures.kind = work;
             ++figures.count;
@@ -162,7 +162,8 @@ class Catalogue {
     const trace::Trace& m_trace;
     const DeviceWorkKinds m_kinds;
     trace::LaunchCursor m_launches;
-    std::unordered_map<base::StringId, KernelFigures> m_kernels;
+    // A rule may make some kernels of a name transfers and leave others.
+    std::map<std::pair<base::StringId, DeviceWork>, KernelFigures> m_kernels;
     std::unordered_map<base::StringId, CopyFigures> m_copies;
     std::vector<base::Duration> m_delays;
     std::int64_t m_shortOnes = 0;

@@ -10,12 +10,13 @@
 #include "analysis/activity.h"
 #include "base/interval_set.h"
 #include "graph/run_index.h"
+#include "trace/device_work.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
 
-using graph::DeviceWork;
-using graph::DeviceWorkKinds;
+using trace::DeviceWork;
+using trace::DeviceWorkKinds;
 
 // Adds compute and copies of the ranks' streams to their activities. `windows` ascending and
 // disjoint, `activities` as collectActivities has them. O(events).

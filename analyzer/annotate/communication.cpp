@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "trace/communication_kernels.h"
 
 namespace pleat::annotate {
 namespace {
@@ -118,9 +119,7 @@ std::vector<std::int32_t> numbersOf(const Json& object, const char* key) {
 }  // namespace
 
 Operation operationOfKernel(std::string_view name) {
-    if (contains(name, "deep_ep") || contains(name, "DeepEP")) return Operation::AllToAll;
-    // Templates and arguments behind the name may hold other words.
-    return operationNamed(name.substr(0, name.find('('))).value_or(Operation::Other);
+    return trace::communicationKernel(name).value_or(trace::CommunicationKernel()).operation;
 }
 
 bool endsTogether(Operation operation, std::string_view kernelName) {

@@ -24,9 +24,9 @@ struct Communication {
     std::int32_t peer = -1;    // as written, in the group's own numbers
 };
 
-// Only the collective can be told from a kernel's name: its suffix is the inlined body, not the
-// protocol used, and all-to-all, gather, scatter, send and receive are all "SendRecv" (taken as
-// Other here).
+// Only the collective can be told from a kernel's name (trace/communication_kernels.h): its suffix
+// is the inlined body, not the protocol used, and all-to-all, gather, scatter, send and receive are
+// all "SendRecv" (taken as Other here).
 [[nodiscard]] trace::Operation operationOfKernel(std::string_view name);
 // Tree collectives and broadcasts do not end together on their members.
 [[nodiscard]] bool endsTogether(trace::Operation operation, std::string_view kernelName);

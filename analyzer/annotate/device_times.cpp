@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/say.h"
-#include "trace/categories.h"
+#include "trace/device_work.h"
 
 namespace pleat::annotate {
 namespace {
 
-namespace categories = trace::categories;
 using trace::EventId;
 using trace::RankId;
 
@@ -24,10 +24,12 @@ struct Launch {
 class DeviceTimes {
   public:
     explicit DeviceTimes(Draft& draft) : m_draft(draft), m_launches(draft.ranks.size()) {
+        const trace::DeviceWorkKinds kinds(draft.events.columns(), draft.found.transfers);
         for (const trace::Dependency& launch : draft.events.dependencies()) {
             if (launch.kind != trace::DependencyKind::Launch) continue;
-            if (!categories::isDeviceWork(draft.events.domain(launch.to))) continue;
-            if (categories::isCommunicationKernel(draft.events.name(launch.to))) continue;
+            const trace::DeviceWork work = kinds.of(launch.to);
+            if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
+                continue;
             const trace::Event call = draft.events.event(launch.from);
             m_launches[draft.rankOf(call)].push_back(
                 {call.span.begin, draft.events.event(launch.to).span});
@@ -109,15 +111,31 @@ void complete(trace::Transfer& kernel, const trace::Transfer& said) {
     if (!kernel.action) kernel.action = said.action;
 }
 
-}  // namespace
-
-void takeDeviceTimes(Draft& draft) {
-    DeviceTimes times(draft);
-    for (trace::Task& task : draft.found.tasks) times.take(task);
-    for (trace::Phase& phase : draft.found.phases) times.take(phase);
+// A rule may name work that was read as communication already: one transfer, which is what the rule
+// says it is.
+void joinTransfersOfOneEvent(Draft& draft) {
+    std::unordered_map<EventId, std::size_t> known;  // position in `kept`
+    base::IdVector<trace::TransferTag, trace::Transfer> kept;
+    for (const trace::Transfer& transfer : draft.found.transfers) {
+        const auto [found, isNew] = known.try_emplace(transfer.event, kept.size());
+        if (isNew) {
+            kept.push(transfer);
+            continue;
+        }
+        trace::Transfer& first = kept[trace::TransferId::at(found->second)];
+        trace::Transfer said = transfer;
+        complete(said, first);
+        said.group = first.group;
+        if (said.sequence < 0) said.sequence = first.sequence;
+        first = said;
+    }
+    draft.found.transfers = std::move(kept);
 }
 
+}  // namespace
+
 void giveTransfersToKernels(Draft& draft) {
+    joinTransfersOfOneEvent(draft);
     const auto calls = callsOfKernels(draft);
     base::IdVector<trace::TransferTag, trace::Transfer> kept;
     std::vector<EventId> given;  // host ranges whose kernels have what they know
@@ -140,6 +158,12 @@ void giveTransfersToKernels(Draft& draft) {
         if (!std::binary_search(given.begin(), given.end(), transfer.event)) kept.push(transfer);
     }
     transfers = std::move(kept);
+}
+
+void takeDeviceTimes(Draft& draft) {
+    DeviceTimes times(draft);
+    for (trace::Task& task : draft.found.tasks) times.take(task);
+    for (trace::Phase& phase : draft.found.phases) times.take(phase);
 }
 
 }  // namespace pleat::annotate

@@ -12,12 +12,11 @@
 #include "annotate/message_order.h"
 #include "base/interval_set.h"
 #include "schedule/generators.h"
-#include "trace/categories.h"
+#include "trace/device_work.h"
 
 namespace pleat::annotate {
 namespace {
 
-namespace categories = trace::categories;
 using base::Duration;
 using base::Interval;
 using base::Severity;
@@ -155,12 +154,13 @@ class Inference {
     // Device work of each rank that is no communication.
     void findBusyTimes() {
         std::vector<std::vector<Interval>> busy(m_draft.ranks.size());
+        const trace::DeviceWorkKinds kinds(m_draft.events.columns(), m_draft.found.transfers);
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) {
             const auto id = trace::EventId::at(i);
             const trace::Event event = m_draft.events.event(id);
-            if (!event.domain.valid() || !categories::isDeviceWork(m_draft.events.domain(id)))
+            const trace::DeviceWork work = kinds.of(id);
+            if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
                 continue;
-            if (categories::isCommunicationKernel(m_draft.events.name(id))) continue;
             busy[m_draft.rankOf(event).index()].push_back(event.span);
         }
         for (std::size_t i = 0; i < busy.size(); ++i)

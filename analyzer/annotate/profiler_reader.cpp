@@ -16,6 +16,8 @@
 #include "annotate/order_numbers.h"
 #include "base/say.h"
 #include "trace/categories.h"
+#include "trace/communication_kernels.h"
+#include "trace/device_work.h"
 
 namespace pleat::annotate {
 namespace {
@@ -47,7 +49,7 @@ std::optional<schedule::Action> pipelineAction(std::string_view name) {
 
 class ProfilerReader {
   public:
-    explicit ProfilerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
+    explicit ProfilerReader(Draft& draft) : m_draft(draft), m_groups(draft), m_work(draft.events) {}
 
     void run() {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
@@ -90,21 +92,22 @@ class ProfilerReader {
     void look(EventId id) {
         const trace::Event event = m_draft.events.event(id);
         if (event.kind != trace::EventKind::Range) return;
-        const auto [known, isNew] = m_relevant.try_emplace(event.name, false);
         const std::string_view name = m_draft.events.name(id);
+        if (m_work.of(id) != trace::DeviceWork::None) {
+            if (m_work.of(id) == trace::DeviceWork::Communication) m_kernels.push_back(id);
+            return;
+        }
+        const auto [known, isNew] = m_relevant.try_emplace(event.name, false);
         if (isNew) {
             std::int32_t peer = -1;
-            known->second = categories::isCommunicationKernel(name) || stepNumber(name) ||
-                            pipelineAction(name) || operationOfAnnotation(name, peer) ||
-                            isShardedDataParallel(name);
+            known->second = stepNumber(name) || pipelineAction(name) ||
+                            operationOfAnnotation(name, peer) || isShardedDataParallel(name);
         }
         if (!known->second && name != "record_param_comms") return;
         const std::string_view category =
             event.domain.valid() ? m_draft.events.domain(id) : std::string_view();
         std::int32_t ignored = -1;
-        if (category == categories::kKernel) {
-            if (categories::isCommunicationKernel(name)) m_kernels.push_back(id);
-        } else if (category == categories::kAnnotation) {
+        if (category == categories::kAnnotation) {
             readAnnotation(id, event, name);
         } else if (category == categories::kDeviceAnnotation) {
             if (pipelineAction(name)) m_deviceActions.push_back(id);
@@ -218,6 +221,9 @@ class ProfilerReader {
         transfer.event = kernel;
         transfer.operation = said.operation.value_or(Operation::Other);
         transfer.dimension = dimensionOfGroup(said.description);
+        // A library may serve one dimension only: DeepEP moves tokens between experts.
+        if (transfer.dimension == trace::Dimension::Other)
+            transfer.dimension = dimensionOfKernel(kernel);
         transfer.bytes = said.bytes;
         transfer.span = event.span;
         const auto relative = static_cast<std::size_t>(said.peer);
@@ -236,6 +242,17 @@ class ProfilerReader {
         m_draft.found.transfers.push(transfer);
     }
 
+    trace::Dimension dimensionOfKernel(EventId kernel) {
+        const auto [known, isNew] =
+            m_dimensions.try_emplace(m_draft.events.event(kernel).name, trace::Dimension::Other);
+        if (isNew) {
+            known->second = trace::communicationKernel(m_draft.events.name(kernel))
+                                .value_or(trace::CommunicationKernel())
+                                .dimension;
+        }
+        return known->second;
+    }
+
     // A message's number counts those of its own process, whatever their ends: it is not shared.
     void joinGroup(trace::Transfer& transfer, const Communication& said) {
         if (said.group.empty() && said.communicator.empty()) return;
@@ -250,29 +267,31 @@ class ProfilerReader {
     // Collectives that carry no number are counted, group by group; those that do not say their
     // communicator either are taken as of one of all ranks.
     void numberCollectives() {
-        std::map<trace::GroupId, CollectivesOfRanks> byGroup;
+        // Without a group, those of libraries that serve different dimensions are different ones.
+        std::map<std::pair<trace::GroupId, trace::Dimension>, CollectivesOfRanks> byGroup;
         const auto& transfers = m_draft.found.transfers;
         for (std::size_t i = 0; i < transfers.size(); ++i) {
             const auto id = trace::TransferId::at(i);
             const trace::Transfer& transfer = transfers[id];
             const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
             if (fromKernel && !isMessage(transfer.operation) && transfer.sequence < 0)
-                byGroup[transfer.group][transfer.rank].push_back(id);
+                byGroup[{transfer.group, transfer.dimension}][transfer.rank].push_back(id);
         }
-        for (auto& [group, ofRanks] : byGroup) {
+        for (auto& [key, ofRanks] : byGroup) {
+            const auto& [group, dimension] = key;
             if (ofRanks.size() < 2) {  // one rank alone has nobody to be matched with
                 if (group.valid()) (void)numberByOrder(m_draft, ofRanks);
             } else if (numberByOrder(m_draft, ofRanks) && !group.valid()) {
-                joinGuessed(ofRanks);
+                joinGuessed(ofRanks, dimension);
             }
         }
     }
 
-    void joinGuessed(const CollectivesOfRanks& ofRanks) {
+    void joinGuessed(const CollectivesOfRanks& ofRanks, trace::Dimension dimension) {
         for (const auto& [rank, list] : ofRanks) {
             for (const trace::TransferId id : list) {
-                m_draft.found.transfers[id].group =
-                    m_groups.join("every rank", trace::Dimension::Other, 0, rank);
+                m_draft.found.transfers[id].group = m_groups.join(
+                    fmt::format("every rank, {}", trace::toString(dimension)), dimension, 0, rank);
             }
             m_draft.diagnostics.add(
                 Severity::Info, "communicator_guessed",
@@ -283,7 +302,9 @@ class ProfilerReader {
 
     Draft& m_draft;
     NamedGroups m_groups;
-    std::unordered_map<base::StringId, bool> m_relevant;  // by name
+    const trace::DeviceWorkKinds m_work;
+    std::unordered_map<base::StringId, bool> m_relevant;                // by name
+    std::unordered_map<base::StringId, trace::Dimension> m_dimensions;  // likewise
     std::vector<EventId> m_kernels, m_hostActions, m_deviceActions;
     std::unordered_map<trace::LaneId, std::vector<EventId>> m_hostCalls;  // ascending by start
     std::set<std::pair<RankId, std::int32_t>> m_steps;

@@ -1,24 +1,6 @@
 #include "graph/device_kinds.h"
 
-#include <string_view>
-
-#include "trace/categories.h"
-
 namespace pleat::graph {
-
-namespace categories = trace::categories;
-
-DeviceWorkKinds::DeviceWorkKinds(const trace::Trace& trace) : m_trace(&trace) {
-    const base::StringPool& strings = trace.columns().strings;
-    for (std::size_t i = 0; i < strings.size(); ++i) {
-        const std::string_view text = strings.text(base::StringId::at(i));
-        const bool copies = text == categories::kCopy || text == categories::kSet;
-        m_ofDomain.push_back(copies                           ? DeviceWork::Copy
-                             : categories::isDeviceWork(text) ? DeviceWork::Compute
-                                                              : DeviceWork::None);
-        m_communicates.push_back(categories::isCommunicationKernel(text));
-    }
-}
 
 std::vector<bool> ranksWithDeviceWork(const trace::Trace& trace, const DeviceWorkKinds& kinds) {
     std::vector<bool> has(trace.ranks().size(), false);

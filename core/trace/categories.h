@@ -35,14 +35,9 @@ inline constexpr std::string_view kAnnotation = "user_annotation";
            name.find("WaitEvent") != std::string_view::npos;
 }
 
-// Does the name of a device kernel say that it is communication between devices? The libraries of
-// NVIDIA, AMD and Intel, and DeepEP.
-[[nodiscard]] constexpr bool isCommunicationKernel(std::string_view name) {
-    for (const std::string_view part :
-         {"nccl", "NCCL", "rccl", "deep_ep", "DeepEP", "nvshmem", "NVSHMEM", "oneccl"}) {
-        if (name.find(part) != std::string_view::npos) return true;
-    }
-    return false;
-}
+// Does the name of a device kernel say that it is communication between devices? The short form of
+// communication_kernels.h, which also says which. Whether an event is communication, which a rule
+// may say too, is device_work.h's to tell.
+[[nodiscard]] bool isCommunicationKernel(std::string_view name);
 
 }  // namespace pleat::trace::categories

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/categories.h"
+#include "trace/device_work.h"
 
 namespace pleat::models {
 namespace {
@@ -21,11 +21,11 @@ using trace::EventId;
 class Launches {
   public:
     explicit Launches(const trace::Trace& trace) : m_ofRank(trace.ranks().size()) {
-        namespace categories = trace::categories;
+        const trace::DeviceWorkKinds kinds(trace);
         for (const trace::Dependency& launch : trace.dependencies()) {
             if (launch.kind != trace::DependencyKind::Launch) continue;
-            if (!categories::isDeviceWork(trace.domain(launch.to)) ||
-                categories::isCommunicationKernel(trace.name(launch.to)))
+            const trace::DeviceWork work = kinds.of(launch.to);
+            if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
                 continue;
             const trace::Event call = trace.event(launch.from);
             m_ofRank[trace.lanes()[call.lane].rank.index()].push_back({call.span.begin, launch.to});

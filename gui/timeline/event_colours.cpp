@@ -8,6 +8,7 @@
 #include <set>
 
 #include "trace/categories.h"
+#include "trace/device_work.h"
 
 namespace pleat::timeline {
 namespace {
@@ -172,11 +173,11 @@ class HostTasks {
 void fillLaunched(const trace::Trace& trace, std::vector<std::uint8_t>& colours) {
     const HostTasks tasks(trace, colours);
     if (!tasks.any()) return;
+    const trace::DeviceWorkKinds kinds(trace);
     for (const trace::Dependency& launch : trace.dependencies()) {
         if (launch.kind != trace::DependencyKind::Launch) continue;
-        if (!categories::isDeviceWork(trace.domain(launch.to)) ||
-            categories::isCommunicationKernel(trace.name(launch.to)))
-            continue;
+        const trace::DeviceWork work = kinds.of(launch.to);
+        if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication) continue;
         if (const std::uint8_t colour = tasks.colourOfCall(launch.from); colour != 0)
             colours[launch.to.index()] = colour;
     }
