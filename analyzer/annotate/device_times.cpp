@@ -25,11 +25,13 @@ class DeviceTimes {
   public:
     explicit DeviceTimes(Draft& draft) : m_draft(draft), m_launches(draft.ranks.size()) {
         const trace::DeviceWorkKinds kinds(draft.events.columns(), draft.found.transfers);
+        const std::vector<bool> computing = computingLanes(kinds);
         for (const trace::Dependency& launch : draft.events.dependencies()) {
             if (launch.kind != trace::DependencyKind::Launch) continue;
             const trace::DeviceWork work = kinds.of(launch.to);
             if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
                 continue;
+            if (work == trace::DeviceWork::Copy && !computing[laneOf(launch.to)]) continue;
             const trace::Event call = draft.events.event(launch.from);
             m_launches[draft.rankOf(call)].push_back(
                 {call.span.begin, draft.events.event(launch.to).span});
@@ -64,6 +66,22 @@ class DeviceTimes {
     }
 
   private:
+    // By lane: streams that only copy run ahead of the tasks they are called in, or behind. A batch
+    // that is prefetched while the step before still computes begins no forward.
+    std::vector<bool> computingLanes(const trace::DeviceWorkKinds& kinds) const {
+        std::vector<bool> computing(m_draft.events.lanes().size(), false);
+        for (std::size_t i = 0; i < computing.size(); ++i) {
+            const auto events = m_draft.events.eventsOf(trace::LaneId::at(i));
+            for (std::size_t e = events.first.index(); e < events.last.index(); ++e) {
+                if (kinds.of(EventId::at(e)) != trace::DeviceWork::Compute) continue;
+                computing[i] = true;
+                break;
+            }
+        }
+        return computing;
+    }
+    std::size_t laneOf(EventId id) const { return m_draft.events.event(id).lane.index(); }
+
     Draft& m_draft;
     base::IdVector<trace::RankTag, std::vector<Launch>> m_launches;  // ascending by call
 };

@@ -22,14 +22,17 @@ class Profile {
     }
     // A call at `called` starts a kernel.
     void launch(double called, double start, double end, const std::string& kernel = "gemm",
-                int thread = 9, int stream = 7) {
+                int thread = 9, int stream = 7, const char* category = "kernel") {
         ++m_correlation;
         m_events.push_back(fmt::format(
             R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":{},"ts":{},"dur":1,"args":{{"correlation":{}}}}})",
             thread, called, m_correlation));
         m_events.push_back(fmt::format(
-            R"({{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
-            kernel, stream, start, end - start, m_correlation));
+            R"({{"ph":"X","cat":"{}","name":"{}","pid":0,"tid":{},"ts":{},"dur":{},"args":{{"correlation":{}}}}})",
+            category, kernel, stream, start, end - start, m_correlation));
+    }
+    void copy(double called, double start, double end, int stream) {
+        launch(called, start, end, "Memcpy HtoD (Pinned -> Device)", 9, stream, "gpu_memcpy");
     }
     [[nodiscard]] trace::Trace annotated(const Rules& rules = {}) const {
         const auto imported = importers::importText(fmt::format("[{}]", fmt::join(m_events, ",")));
@@ -102,6 +105,16 @@ TEST(FrameworkNames, PipeliningWithoutStagesIsCountedOnce) {
     profile.range("Backward 0", 20, 30);
     profile.launch(25, 80, 150);
     EXPECT_EQ(linesOf(profile.annotated()), (Lines{"F0 it3 s0 40..70", "B0 it3 s0 80..150"}));
+}
+
+// The batch is copied on a stream of its own while the device still runs the step before.
+TEST(FrameworkNames, ACopyAheadOnASideStreamBeginsNoTask) {
+    Profile profile;
+    profile.range("Forward 0", 0, 10);
+    profile.copy(2, 4, 9, 21);
+    profile.launch(5, 40, 70);
+    profile.copy(6, 70, 75, 7);  // on the stream of the kernels: part of the task
+    EXPECT_EQ(linesOf(profile.annotated()), (Lines{"F0 it0 s0 40..75"}));
 }
 
 TEST(FrameworkNames, ATaskThatLaunchedNothingKeepsTheHostsTime) {
