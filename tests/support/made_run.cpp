@@ -117,12 +117,7 @@ class Maker {
         options.sync = {m_random.between(1'000, 6'000) * 1'000};
         options.optimizer = {m_random.between(1'000, 3'000) * 1'000};
         options.clip = Duration{m_random.between(100, 400) * 1'000};
-        options.data = {
-            m_run.recorder == Recorder::Markers
-                ? m_random.between(100, 500) * 1'000
-                : (m_run.recorder == Recorder::Profiler && m_run.feature != Feature::RunAhead
-                       ? 60'000
-                       : 0)};
+        options.data = dataTime();
         options.postAfterData = true;
         options.syncInTask = m_run.feature == Feature::SyncInTasks;
         options.innerCollectives = 3;
@@ -136,6 +131,14 @@ class Maker {
                                                       static_cast<int>(action.kind) * 7);
             return Duration{scaled(plain, jitter[key % jitter.size()])};
         };
+    }
+
+    // A host needs a moment to call its first work; one that runs ahead needs none.
+    Duration dataTime() {
+        if (m_run.recorder == Recorder::Markers) return {m_random.between(100, 500) * 1'000};
+        if (m_run.recorder == Recorder::Timers)
+            return {m_random.between(0, 1) * m_random.between(500, 3'000) * 1'000};
+        return {m_run.feature == Feature::RunAhead ? 0 : 60'000};
     }
 
     [[nodiscard]] std::int32_t ranks() const {
@@ -240,13 +243,15 @@ class Maker {
         if (m_run.feature == Feature::RunAhead) profiler.stepsAhead = m_random.between(1, 4);
         profiler.sideCopies =
             m_run.feature == Feature::SideCopies || m_run.feature == Feature::RunAhead;
+        profiler.copyInTask = m_run.number % 2 == 1;
         if (m_run.recorder == Recorder::Profiler) m_run.host = hostSteps(m_run.happened, profiler);
         m_run.recorded =
             withTimerErrors(m_run.happened, {m_run.noise, m_run.feature == Feature::Digested,
                                              static_cast<std::uint32_t>(m_run.number)});
         if (m_run.feature == Feature::MissingCollective) loseOne();
         m_run.iteration = meanOf(m_run.happened);
-        m_run.accounts = trueAccounts(m_run.happened, m_run.host);
+        m_run.accounts =
+            trueAccounts(m_run.happened, m_run.host, m_run.recorder == Recorder::Timers);
     }
 
     // A collective in the middle of the run.

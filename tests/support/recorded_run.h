@@ -22,7 +22,8 @@ struct TimerErrors {
 // its order and does not overlap.
 [[nodiscard]] SyntheticRun withTimerErrors(SyntheticRun run, const TimerErrors& errors);
 
-// ndtimeline's Chrome JSON: one file of all ranks. Data loading has no timer.
+// ndtimeline's Chrome JSON: one file of all ranks. What comes before the first task is not data
+// loading there but an all-gather of the parameters.
 [[nodiscard]] std::string timerTimeline(const SyntheticRun& run);
 
 struct ProfilerOptions {

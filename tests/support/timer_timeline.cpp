@@ -27,8 +27,9 @@ class Timeline {
                 task.iteration, task.chunk, task.action.microbatch);
         }
         for (const SyntheticPhase& phase : m_run.phases) {
-            if (phase.optimizer)
-                add(phase.rank, 4, "optimizer", phase.span, phase.iteration, -1, -1);
+            const char* const name = phase.optimizer ? "optimizer" : "params-all-gather";
+            if (phase.optimizer || !phase.span.empty())
+                add(phase.rank, phase.optimizer ? 4 : 3, name, phase.span, phase.iteration, -1, -1);
         }
         for (const SyntheticTransfer& transfer : m_run.transfers) {
             add(transfer.rank, laneOf(transfer), nameOf(transfer), transfer.span,

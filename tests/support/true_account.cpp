@@ -48,7 +48,8 @@ class Account {
 }  // namespace
 
 std::vector<TrueAccount> trueAccounts(const SyntheticRun& run,
-                                      const std::vector<std::vector<HostStep>>& host) {
+                                      const std::vector<std::vector<HostStep>>& host,
+                                      bool gathers) {
     std::vector<TrueAccount> result(static_cast<std::size_t>(run.ranks));
     const auto iterations = static_cast<std::int64_t>(run.iterations.size());
     for (std::int32_t rank = 0; rank < run.ranks; ++rank) {
@@ -60,8 +61,10 @@ std::vector<TrueAccount> trueAccounts(const SyntheticRun& run,
             for (const Interval& piece : task.work) account.add(kCompute, piece);
         }
         for (const SyntheticPhase& phase : run.phases) {
-            if (phase.rank == rank && phase.optimizer) account.add(kCompute, phase.span);
-            mine.parts += phase.rank == rank ? 1 : 0;
+            if (phase.rank != rank) continue;
+            mine.parts += 1;
+            if (phase.optimizer) account.add(kCompute, phase.span);
+            if (!phase.optimizer && gathers) account.add(kMoving, phase.span);
         }
         for (const SyntheticTransfer& transfer : run.transfers) {
             if (transfer.rank != rank) continue;

@@ -9,8 +9,10 @@
 
 namespace pleat::testing {
 
-// By rank; means over all iterations. Definitions: docs/analysis.md.
+// By rank; means over all iterations. Definitions: docs/analysis.md. Where the first phase gathers
+// parameters instead of loading data, it moves.
 [[nodiscard]] std::vector<TrueAccount> trueAccounts(const SyntheticRun& run,
-                                                    const std::vector<std::vector<HostStep>>& host);
+                                                    const std::vector<std::vector<HostStep>>& host,
+                                                    bool gathers);
 
 }  // namespace pleat::testing

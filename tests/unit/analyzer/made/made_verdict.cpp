@@ -128,9 +128,9 @@ std::string blameOf(const MadeRun& run, const RunAnalysis& analysis) {
 double milliseconds(double ns) { return ns / 1e6; }
 
 // By how much the sum of so many parts, both of whose ends are wrong by up to the noise, may be
-// wrong, clocks included. Hosts that run ahead
-// begin before their devices.
-double allowed(const MadeRun& run, std::int64_t parts) {
+// wrong, clocks included; `share` is how much of what one iteration is wrong by counts. Hosts that
+// run ahead begin before their devices.
+double allowed(const MadeRun& run, std::int64_t parts, double share) {
     const auto noise = static_cast<double>(run.noise.ns);
     double ofRun = static_cast<double>(run.lost.ns);
     if (!run.host.empty()) {
@@ -138,31 +138,37 @@ double allowed(const MadeRun& run, std::int64_t parts) {
         ofRun += static_cast<double>((device - run.host.front().front().span.begin).ns);
         ofRun += static_cast<double>(run.options.data.ns) * run.options.iterations;
     }
-    return noise * (4 + static_cast<double>(parts)) + ofRun / run.options.iterations + 1'000;
+    return noise * (4 + static_cast<double>(parts)) + ofRun * share + 1'000;
 }
 
 std::string accountOf(const MadeRun& run, const RunAnalysis& analysis) {
     if (analysis.ranks.size() != run.accounts.size())
         return fmt::format("{} ranks instead of {}", analysis.ranks.size(), run.accounts.size());
+    const double ofMean = 1.0 / run.options.iterations;
     std::string worst;
     double most = 0;
-    const auto compare = [&](const std::string& what, double ours, double truth,
-                             std::int64_t parts) {
-        const double over = std::abs(ours - truth) - allowed(run, parts);
+    const auto compare = [&](const std::string& what, double ours, double truth, std::int64_t parts,
+                             double share) {
+        const double over = std::abs(ours - truth) - allowed(run, parts, share);
         if (over <= most) return;
         most = over;
         worst = fmt::format("{}: {:.3f} ms instead of {:.3f} ms", what, milliseconds(ours),
                             milliseconds(truth));
     };
     compare("iteration", static_cast<double>(analysis.iterations.mean.ns),
-            static_cast<double>(run.iteration.ns), 0);
+            static_cast<double>(run.iteration.ns), 0, ofMean);
+    // All iterations take the same time.
+    compare("median iteration", static_cast<double>(analysis.iterations.median.ns),
+            static_cast<double>(run.iteration.ns), 0, 1);
+    compare("longest iterations", static_cast<double>(analysis.iterations.p90.ns),
+            static_cast<double>(run.iteration.ns), 0, 1);
     const Numbers numbers(run, analysis);
     for (const RankSummary& rank : analysis.ranks) {
         const TrueAccount& truth =
             run.accounts.at(static_cast<std::size_t>(numbers.own(rank.number)));
         const auto of = [&](const char* what, base::Duration ours, std::int64_t expected) {
             compare(fmt::format("rank {} {}", rank.number, what), static_cast<double>(ours.ns),
-                    static_cast<double>(expected), truth.parts);
+                    static_cast<double>(expected), truth.parts, ofMean);
         };
         of("compute", rank.compute, truth.compute_ns);
         of("moving", rank.moving, truth.moving_ns);
@@ -222,7 +228,8 @@ void writeFiles(const MadeRun& run, const std::filesystem::path& folder) {
 
 MadeVerdict judge(const MadeRun& run) {
     const RunAnalysis analysis = analysis::analyseRun(traceOf(run), {}).value();
-    return {blameOf(run, analysis), accountOf(run, analysis)};
+    return {blameOf(run, analysis), accountOf(run, analysis),
+            analysis.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Unknown)]};
 }
 
 }  // namespace pleat::testing

@@ -13,6 +13,7 @@ namespace pleat::testing {
 struct MadeVerdict {
     std::string blame;    // empty: the cause is named first, with its rank; else what is said
     std::string account;  // empty: every part of every rank is as it was; else the worst difference
+    double unknown = 0;   // share of all ranks' time that the bubble's causes leave unexplained
 };
 
 // The run's recording, imported where it is of another program, and annotated.
