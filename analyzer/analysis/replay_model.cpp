@@ -10,6 +10,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/ideal_replay.h"
 #include "graph/timer_graph.h"
+#include "graph/work_graph.h"
 
 namespace pleat::analysis {
 namespace {
@@ -54,6 +55,10 @@ ReplayOperation operationOf(const Timer& timer) {
 
 ReplayOperation operationOf(const trace::Trace& trace, const Node& node) {
     ReplayOperation operation;
+    if (node.kind == NodeKind::Work) {
+        operation.name = operation.suspect = kCompute;
+        return operation;
+    }
     if (node.kind != NodeKind::Transfer) {
         operation.name = kindOf(trace, node);
         operation.suspect = operation.name;
@@ -76,7 +81,11 @@ ReplayOperation operationOf(const trace::Trace& trace, const Node& node) {
 bool isTogether(const Node& node) { return node.kind == NodeKind::Transfer; }
 
 // What is alike enough to share an ideal duration in a measured graph.
-std::tuple<int, int, int, std::int64_t> kindKey(const trace::Trace& trace, const Node& node) {
+using KindKey = std::tuple<int, int, int, std::int64_t>;
+
+// `position` numbers the stretches of work in a trace without tasks.
+KindKey kindKey(const trace::Trace& trace, const Node& node, int position) {
+    if (node.kind == NodeKind::Work) return {-1, position, 0, 0};
     if (node.kind == NodeKind::Task) return {0, static_cast<int>(node.action), 0, 0};
     if (node.kind == NodeKind::Phase) return {1, isDataPhase(trace, node) ? 1 : 0, 0, 0};
     const trace::Transfer& transfer =
@@ -89,9 +98,11 @@ std::tuple<int, int, int, std::int64_t> kindKey(const trace::Trace& trace, const
 // iteration.
 using PauseKind = std::tuple<int, int, int, bool>;
 
-PauseKind pauseKindOf(const trace::Trace& trace, const graph::TaskGraph& graph, NodeId id) {
+PauseKind pauseKindOf(const trace::Trace& trace, const graph::TaskGraph& graph, NodeId id,
+                      int position) {
     const Node& node = graph.nodes()[id];
     const bool first = graph.predecessors(id).empty();
+    if (node.kind == NodeKind::Work) return {static_cast<int>(node.kind), position, 0, first};
     if (node.kind == NodeKind::Phase)
         return {static_cast<int>(node.kind), isDataPhase(trace, node) ? 1 : 0, 0, first};
     return {static_cast<int>(node.kind), static_cast<int>(node.action),
@@ -144,21 +155,26 @@ class ModelMaker {
     }
 
     void add(graph::TaskGraph graph, const graph::IterationWindow& window) {
-        base::TraceTime last = window.window.begin;
-        for (const Node& node : graph.nodes()) last = std::max(last, node.measured.end);
-        ReplayIteration iteration{window.iteration,
-                                  window.window.length(),
-                                  window.window.end - last,
-                                  std::move(graph),
-                                  {},
-                                  {}};
-        const bool anyCut = sumTasks(iteration.graph);
-        for (std::size_t i = 0; i < iteration.graph.nodes().size(); ++i) {
-            addPause(iteration, NodeId::at(i));
-            addNode(iteration, NodeId::at(i));
+        m_ownOf.clear();
+        for (const Node& node : graph.nodes()) {
+            const bool isTask = node.kind == NodeKind::Task && node.source >= 0;
+            m_ownOf.push_back(isTask ? &m_tasks[static_cast<std::size_t>(node.source)] : nullptr);
         }
-        if (anyCut) addShares(iteration);
-        m_model.iterations.push_back(std::move(iteration));
+        addMeasured(std::move(graph), window, nullptr);
+    }
+
+    // Without tasks the stretches of a rank between the begins of two communications are one piece
+    // of work, which the ends of communications cut.
+    void add(graph::WorkGraph work, const graph::IterationWindow& window) {
+        std::map<std::pair<std::int32_t, graph::WorkPosition>, OwnWork> stretches;
+        m_ownOf.clear();
+        for (std::size_t i = 0; i < work.graph.nodes().size(); ++i) {
+            const Node& node = work.graph.nodes()[NodeId::at(i)];
+            m_ownOf.push_back(node.kind == NodeKind::Work
+                                  ? &stretches[{node.rank, work.positions[NodeId::at(i)]}]
+                                  : nullptr);
+        }
+        addMeasured(std::move(work.graph), window, &work.positions);
     }
 
     ReplayModel finish() && {
@@ -178,6 +194,30 @@ class ModelMaker {
     }
 
   private:
+    using Positions = base::IdVector<graph::NodeTag, graph::WorkPosition>;
+
+    void addMeasured(graph::TaskGraph graph, const graph::IterationWindow& window,
+                     const Positions* positions) {
+        base::TraceTime last = window.window.begin;
+        for (const Node& node : graph.nodes()) last = std::max(last, node.measured.end);
+        ReplayIteration iteration{window.iteration,
+                                  window.window.length(),
+                                  window.window.end - last,
+                                  std::move(graph),
+                                  {},
+                                  {}};
+        const bool anyCut = sumOwnWork(iteration.graph);
+        for (std::size_t i = 0; i < iteration.graph.nodes().size(); ++i) {
+            const NodeId id = NodeId::at(i);
+            const bool isWork = iteration.graph.nodes()[id].kind == NodeKind::Work;
+            const int position = isWork ? positionOf((*positions)[id]) : -1;
+            addPause(iteration, id, position);
+            addNode(iteration, id, position);
+        }
+        if (anyCut) addShares(iteration);
+        m_model.iterations.push_back(std::move(iteration));
+    }
+
     // What the pieces of a task take together: its own work without its inner collectives.
     struct OwnWork {
         std::int64_t sum = 0;
@@ -185,35 +225,34 @@ class ModelMaker {
         bool counted = false;
     };
 
-    OwnWork* ownWorkOf(const Node& node) {
-        return node.kind == NodeKind::Task && node.source >= 0
-                   ? &m_tasks[static_cast<std::size_t>(node.source)]
-                   : nullptr;
-    }
-
-    // True where a task has several nodes.
-    bool sumTasks(const graph::TaskGraph& graph) {
+    // True where one piece of work has several nodes.
+    bool sumOwnWork(const graph::TaskGraph& graph) {
         bool anyCut = false;
-        for (const Node& node : graph.nodes()) {
-            OwnWork* own = ownWorkOf(node);
-            if (own == nullptr) continue;
-            own->sum += node.duration.ns;
-            anyCut |= ++own->pieces > 1;
+        for (std::size_t i = 0; i < m_ownOf.size(); ++i) {
+            if (m_ownOf[i] == nullptr) continue;
+            m_ownOf[i]->sum += graph.nodes()[NodeId::at(i)].duration.ns;
+            anyCut |= ++m_ownOf[i]->pieces > 1;
         }
         return anyCut;
     }
 
     void addShares(ReplayIteration& iteration) {
-        for (const Node& node : iteration.graph.nodes()) {
-            const OwnWork* own = ownWorkOf(node);
+        for (std::size_t i = 0; i < m_ownOf.size(); ++i) {
+            const OwnWork* own = m_ownOf[i];
             if (own == nullptr || own->pieces == 1) {
                 iteration.share.push_back(1);
             } else {
-                iteration.share.push_back(own->sum > 0 ? static_cast<double>(node.duration.ns) /
-                                                             static_cast<double>(own->sum)
+                const auto recorded =
+                    static_cast<double>(iteration.graph.nodes()[NodeId::at(i)].duration.ns);
+                iteration.share.push_back(own->sum > 0 ? recorded / static_cast<double>(own->sum)
                                                        : 1.0 / own->pieces);
             }
         }
+    }
+
+    int positionOf(const graph::WorkPosition& position) {
+        return m_byPosition.try_emplace(position, static_cast<int>(m_byPosition.size()))
+            .first->second;
     }
 
     void addOperation(ReplayOperation operation, bool together) {
@@ -223,7 +262,7 @@ class ModelMaker {
         m_typical.emplace_back();
     }
 
-    void addNode(ReplayIteration& iteration, NodeId id) {
+    void addNode(ReplayIteration& iteration, NodeId id, int position) {
         const Node& node = iteration.graph.nodes()[id];
         if (node.kind == NodeKind::Ready) {
             iteration.operation.push_back(kNone);
@@ -232,13 +271,13 @@ class ModelMaker {
             return;
         }
         const auto [known, isNew] =
-            m_byKind.try_emplace(kindKey(m_trace, node), m_durations.size());
+            m_byKind.try_emplace(kindKey(m_trace, node, position), m_durations.size());
         if (isNew) addOperation(operationOf(m_trace, node), isTogether(node));
         const auto operation = static_cast<std::uint32_t>(known->second);
         iteration.operation.push_back(operation);
         iteration.link.push_back(linkOf(node, peerOf(node)));
         iteration.cell.push_back(cellOf({operation, node.rank, node.stage, iteration.link.back()}));
-        OwnWork* own = ownWorkOf(node);
+        OwnWork* own = m_ownOf[id.index()];
         if (own != nullptr && own->counted) return;
         if (own != nullptr) own->counted = true;
         const std::int64_t duration = own != nullptr ? own->sum : node.duration.ns;
@@ -283,10 +322,10 @@ class ModelMaker {
         }
     }
 
-    void addPause(ReplayIteration& iteration, NodeId id) {
+    void addPause(ReplayIteration& iteration, NodeId id, int position) {
         const Node& node = iteration.graph.nodes()[id];
         const auto [kind, isNewKind] =
-            m_byPauseKind.try_emplace(pauseKindOf(m_trace, iteration.graph, id),
+            m_byPauseKind.try_emplace(pauseKindOf(m_trace, iteration.graph, id, position),
                                       static_cast<std::uint32_t>(m_pausesOfKind.size()));
         if (isNewKind) m_pausesOfKind.emplace_back();
         const std::int32_t rank = pausedRank(node);
@@ -341,7 +380,9 @@ class ModelMaker {
     std::vector<std::vector<std::int64_t>> m_pausesOfKind;                     // [pause kind], ns
     std::vector<OwnWork> m_tasks;                                              // [TaskId index]
     std::map<const Timer*, std::size_t> m_byTimer;
-    std::map<decltype(kindKey(m_trace, {})), std::size_t> m_byKind;
+    std::vector<OwnWork*> m_ownOf;  // [node] of the graph being added; null where it is whole
+    std::map<graph::WorkPosition, int> m_byPosition;
+    std::map<KindKey, std::size_t> m_byKind;
     std::map<CellKey, std::uint32_t> m_byCell;
     std::map<PauseKind, std::uint32_t> m_byPauseKind;
     std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, std::uint32_t> m_byPauseCell;
@@ -352,6 +393,19 @@ void noteUnusable(const base::Error& error, std::int32_t iteration,
                   base::Diagnostics& diagnostics) {
     diagnostics.add(base::Severity::Error, "iteration_not_replayed",
                     fmt::format("iteration {} cannot be replayed: {}", iteration, error.message));
+}
+
+template <class Graph>
+void addOne(ModelMaker& maker, base::Result<Graph> graph, const graph::IterationWindow& window,
+            base::Diagnostics& diagnostics) {
+    if (!graph) return noteUnusable(graph.error(), window.iteration, diagnostics);
+    maker.add(std::move(*graph), window);
+}
+
+void addAll(ModelMaker& maker, std::vector<base::Result<graph::WorkGraph>> graphs,
+            std::span<const graph::IterationWindow> windows, base::Diagnostics& diagnostics) {
+    for (std::size_t i = 0; i < graphs.size(); ++i)
+        addOne(maker, std::move(graphs[i]), windows[i], diagnostics);
 }
 
 // One iteration run forward from 0.
@@ -418,14 +472,14 @@ ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::Itera
         return std::move(maker).finish();
     }
     if (!steps) diagnostics.add(base::Severity::Info, "timers_unusable", steps.error().message);
-    for (const graph::IterationWindow& window : windows) {
-        auto graph = graph::measuredGraph(run, window);
-        if (graph) {
-            maker.add(std::move(*graph), window);
-        } else {
-            noteUnusable(graph.error(), window.iteration, diagnostics);
-        }
+    if (trace.annotations().tasks.empty()) {
+        // One rank alone has no peers.
+        if (run.trainingRanks().size() > 1)
+            addAll(maker, graph::workGraphs(run, windows), windows, diagnostics);
+        return std::move(maker).finish();
     }
+    for (const graph::IterationWindow& window : windows)
+        addOne(maker, graph::measuredGraph(run, window), window, diagnostics);
     return std::move(maker).finish();
 }
 

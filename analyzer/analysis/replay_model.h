@@ -97,7 +97,8 @@ struct ReplayModel {
                                                      std::size_t node) const;
 };
 
-// Of these windows. Timer graphs where the trace's tasks are timers, else measured graphs; a window
+// Of these windows. Timer graphs where the trace's tasks are timers, else measured graphs; without
+// tasks, work graphs of ranks that were recorded together (one rank alone has no peers). A window
 // whose graph cannot be made is left out and counted ("iteration_not_replayed"); timers that do not
 // fit their rules are counted ("timers_unusable").
 [[nodiscard]] ReplayModel replayModel(const graph::RunIndex& run,

@@ -330,7 +330,12 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
 StragglerSearch searchOf(const ReplayModel& model) {
     StragglerSearch search;
     if (model.iterations.empty()) {
-        search.missing = "no iteration could be replayed";
+        search.missing =
+            model.ranks.size() < 2
+                ? "nothing names tasks and only one rank was recorded, so there is nothing to "
+                  "compare it with; open the files of all ranks together"
+                : "no iteration could be replayed: tasks, or device work of at least two ranks, "
+                  "are missing";
         return search;
     }
     std::array<std::size_t, kSuspectKindCount> count{};

@@ -23,8 +23,12 @@ base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOption
     return base::Error{base::ErrorCode::Input,
                        all.empty() ? "no pipeline tasks in the trace, so there is nothing to "
                                      "replay; pleat info shows what was recorded"
-                                   : "none of the iterations asked for was recorded completely "
-                                     "and can be replayed; pleat info lists the complete ones"};
+                       : run.trace().annotations().tasks.empty()
+                           ? "nothing names tasks and only one rank with device work was recorded, "
+                             "so there is nothing to compare it with; open the files of all ranks "
+                             "together"
+                           : "none of the iterations asked for was recorded completely "
+                             "and can be replayed; pleat info lists the complete ones"};
 }
 
 base::Result<Suspect> suspectOf(const std::vector<Suspect>& known, const std::string& option,
