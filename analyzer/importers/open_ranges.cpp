@@ -29,60 +29,81 @@ void OpenRanges::emit(const HalfRange& begin, base::TraceTime end, std::string_v
                        merged(begin.arguments, more));
 }
 
-void OpenRanges::end(Open& open, const HalfRange& half) {
+std::optional<std::size_t> OpenRanges::endedBy(Open& open, const HalfRange& half) {
+    if (open.stack.empty()) return std::nullopt;
+    const std::size_t top = open.stack.size() - 1;
     const bool named = half.name.valid() && !m_builder.text(half.name).empty();
-    if (open.stack.empty() || (named && open.ofName[half.name].empty())) {
+    if (named && !open.ofName[half.name].empty()) return open.ofName[half.name].back();
+    std::int64_t& missing = open.endsMissing[open.stack[top].name];
+    if (named && missing <= 0) return std::nullopt;
+    --missing;
+    if (!named) return top;
+    m_builder.diagnostics().add(
+        base::Severity::Info, "end_of_other_name",
+        fmt::format("\"{}\", begun at {} ns, is ended at {} ns as \"{}\"; paired by nesting",
+                    m_builder.text(open.stack[top].name), open.stack[top].time.ns, half.time.ns,
+                    m_builder.text(half.name)));
+    return top;
+}
+
+void OpenRanges::end(Open& open, const HalfRange& half) {
+    const std::optional<std::size_t> at = endedBy(open, half);
+    if (!at) {
         m_builder.diagnostics().add(base::Severity::Info, "unmatched_end",
                                     fmt::format("\"{}\" ends at {} ns and never began",
                                                 m_builder.text(half.name), half.time.ns));
         return;
     }
     const std::size_t top = open.stack.size() - 1;
-    const std::size_t at = named ? open.ofName[half.name].back() : top;
-    if (at != top) {
+    if (*at != top) {
         m_builder.diagnostics().add(
             base::Severity::Info, "crossing_ranges",
             fmt::format("\"{}\" ends at {} ns before \"{}\", which began inside it",
                         m_builder.text(half.name), half.time.ns,
                         m_builder.text(open.stack[top].name)));
     }
-    emit(open.stack[at], half.time, half.arguments, trace::EventFlag::None);
-    open.ofName[open.stack[at].name].pop_back();
-    open.closed[at] = true;
+    emit(open.stack[*at], half.time, half.arguments, trace::EventFlag::None);
+    open.ofName[open.stack[*at].name].pop_back();
+    open.closed[*at] = true;
     while (!open.closed.empty() && open.closed.back()) {
         open.closed.pop_back();
         open.stack.pop_back();
     }
 }
 
+// The halves of one lane or id, which begin at `first`; returns where the next ones do.
+std::size_t OpenRanges::pairGroup(std::size_t first) {
+    Open open;
+    std::size_t last = first;
+    for (; last < m_halves.size() && m_halves[last].lane == m_halves[first].lane &&
+           m_halves[last].id == m_halves[first].id;
+         ++last)
+        open.endsMissing[m_halves[last].name] += m_halves[last].begins ? 1 : -1;
+    for (std::size_t at = first; at < last; ++at) {
+        if (!m_halves[at].begins) {
+            end(open, m_halves[at]);
+            continue;
+        }
+        open.ofName[m_halves[at].name].push_back(open.stack.size());
+        open.stack.push_back(m_halves[at]);
+        open.closed.push_back(false);
+    }
+    for (std::size_t i = 0; i < open.stack.size(); ++i) {
+        if (open.closed[i]) continue;
+        const HalfRange& one = open.stack[i];
+        m_builder.diagnostics().add(base::Severity::Info, "open_range",
+                                    fmt::format("\"{}\" began at {} ns and never ended",
+                                                m_builder.text(one.name), one.time.ns));
+        emit(one, m_halves[last - 1].time, {}, trace::EventFlag::OpenAtEnd);
+    }
+    return last;
+}
+
 void OpenRanges::finish() {
     std::stable_sort(m_halves.begin(), m_halves.end(), [](const auto& a, const auto& b) {
         return std::tie(a.lane, a.id, a.time) < std::tie(b.lane, b.id, b.time);
     });
-    for (std::size_t first = 0; first < m_halves.size();) {
-        Open open;
-        std::size_t at = first;
-        for (; at < m_halves.size() && m_halves[at].lane == m_halves[first].lane &&
-               m_halves[at].id == m_halves[first].id;
-             ++at) {
-            if (m_halves[at].begins) {
-                open.ofName[m_halves[at].name].push_back(open.stack.size());
-                open.stack.push_back(m_halves[at]);
-                open.closed.push_back(false);
-            } else {
-                end(open, m_halves[at]);
-            }
-        }
-        for (std::size_t i = 0; i < open.stack.size(); ++i) {
-            if (open.closed[i]) continue;
-            const HalfRange& one = open.stack[i];
-            m_builder.diagnostics().add(base::Severity::Info, "open_range",
-                                        fmt::format("\"{}\" began at {} ns and never ended",
-                                                    m_builder.text(one.name), one.time.ns));
-            emit(one, m_halves[at - 1].time, {}, trace::EventFlag::OpenAtEnd);
-        }
-        first = at;
-    }
+    for (std::size_t first = 0; first < m_halves.size();) first = pairGroup(first);
     m_halves = {};
 }
 

@@ -2,6 +2,8 @@
 // and F) by id. Files hold them in any order, so they are sorted and paired at the end.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,9 +28,10 @@ class OpenRanges {
     void add(HalfRange half) { m_halves.push_back(std::move(half)); }
     [[nodiscard]] bool any() const { return !m_halves.empty(); }
     // Adds the ranges. An end takes the innermost open range of its name, or the innermost where it
-    // has no name; those inside stay open until their own end ("crossing_ranges"). What never ends
-    // is open at the last moment of its lane ("open_range"), what never began is counted
-    // ("unmatched_end").
+    // has no name; those inside stay open until their own end ("crossing_ranges"). One of a name
+    // that is not open ends the innermost, as the format pairs them by nesting
+    // ("end_of_other_name"), unless that one's own end still comes: then its begin is lost
+    // ("unmatched_end"). What never ends is open at the last moment of its lane ("open_range").
     void finish();
 
   private:
@@ -38,8 +41,12 @@ class OpenRanges {
         std::vector<HalfRange> stack;
         std::vector<bool> closed;
         std::unordered_map<base::StringId, std::vector<std::size_t>> ofName;  // open, ascending
+        std::unordered_map<base::StringId, std::int64_t> endsMissing;  // begins of it less its ends
     };
+    // The open range that an end closes; nothing where it closes none.
+    [[nodiscard]] std::optional<std::size_t> endedBy(Open& open, const HalfRange& half);
     void end(Open& open, const HalfRange& half);
+    std::size_t pairGroup(std::size_t first);
     void emit(const HalfRange& begin, base::TraceTime end, std::string_view more,
               trace::EventFlag flag);
 
