@@ -15,6 +15,7 @@
 #include "annotate/limit_numbers.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
+#include "annotate/order_numbers.h"
 #include "annotate/profiler_reader.h"
 #include "annotate/recognition.h"
 #include "annotate/timer_reader.h"
@@ -56,6 +57,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     limitNumbers(draft);
     giveTransfersToKernels(draft);
     draft.sort();
+    numberCollectives(draft);
     fillIterations(draft);
     takeDeviceTimes(draft);
     draft.sort();

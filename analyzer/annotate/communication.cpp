@@ -14,7 +14,6 @@ namespace pleat::annotate {
 namespace {
 
 using Json = nlohmann::json;
-using trace::Dimension;
 using trace::Operation;
 
 bool contains(std::string_view text, std::string_view part) {
@@ -139,10 +138,6 @@ std::optional<Operation> operationOfAnnotation(std::string_view name, std::int32
     return operationNamed(name.substr(0, name.find(' '))).value_or(Operation::Other);
 }
 
-bool isShardedDataParallel(std::string_view name) {
-    return name.starts_with("FSDP::") || name.starts_with("FullyShardedDataParallel");
-}
-
 bool readCommunication(std::string_view arguments, Communication& found) {
     const Json object = Json::parse(arguments, nullptr, false);
     if (!object.is_object()) return false;
@@ -164,21 +159,6 @@ bool readCommunication(std::string_view arguments, Communication& found) {
     if (found.operation == Operation::Receive && object.contains("Src Rank"))
         found.peer = smallOf(object, "Src Rank");
     return found.operation.has_value() || !found.communicator.empty();
-}
-
-Dimension dimensionOfGroup(std::string_view description) {
-    const auto has = [&](std::string_view part) { return contains(description, part); };
-    if (has("TENSOR") || has("tensor")) return Dimension::Tp;
-    if (has("PIPELINE") || has("pipeline") || description == "pp") return Dimension::Pp;
-    if (has("DATA_PARALLEL") || has("data_parallel") || description == "dp" ||
-        isShardedDataParallel(description))
-        return Dimension::Dp;
-    if (has("CONTEXT") || has("context")) return Dimension::Cp;
-    if (has("EXPERT") || has("expert")) return Dimension::Ep;
-    if (description == "tp") return Dimension::Tp;
-    if (description == "ep") return Dimension::Ep;
-    if (description == "cp") return Dimension::Cp;
-    return Dimension::Other;
 }
 
 }  // namespace pleat::annotate

@@ -44,8 +44,11 @@ struct Communication {
 // where they say nothing of a communication.
 [[nodiscard]] bool readCommunication(std::string_view arguments, Communication& found);
 
-// "TENSOR_MODEL_PARALLEL_GROUP" is tp, "DATA_PARALLEL_GROUP_WITH_CP" dp, …; Other where it does not
-// say.
+// FSDP's functions, and descriptions of process groups: "mesh_dp_shard",
+// "DATA_PARALLEL_GROUP_WITH_CP" and "expert_data_parallel_group" are dp,
+// "TENSOR_MODEL_PARALLEL_GROUP" and "tp:0" tp, "mesh_ep" ep, "EMBEDDING_GROUP" pp; Other where it
+// does not say ("default_pg", "undefined") or names several
+// ("TENSOR_AND_DATA_PARALLEL_GROUP"). Whole words count: "tensorboard" says nothing.
 [[nodiscard]] trace::Dimension dimensionOfGroup(std::string_view description);
 
 }  // namespace pleat::annotate

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "annotate/order_shift.h"
+#include "annotate/order_alignment.h"
+#include "annotate/order_numbers.h"
 #include "base/say.h"
 
 namespace pleat::annotate {
@@ -53,12 +54,12 @@ class Matcher {
                 parts.push_back(
                     {messageKey(transfer, numbered), transfer.operation == Operation::Receive, id});
             } else if (numbered) {
-                collectives.push_back(
-                    {{transfer.group.index(), transfer.sequence, 0, 0, 0, 0}, false, id});
+                collectives.push_back({numberedKey(transfer), false, id});
             } else if (transfer.stage >= 0) {
-                unnumberedCollectives.push_back({orderKey(transfer), false, id});
+                m_ofStages[stageKey(transfer)][transfer.rank].push_back(id);
             }
         }
+        for (auto& [key, ofRanks] : m_ofStages) numberOfStage(key, ofRanks, unnumberedCollectives);
         pairMessages(messages, false);
         pairMessages(unnumberedMessages, true);
         gatherCollectives(collectives, false);
@@ -85,14 +86,48 @@ class Matcher {
         return {group, transfer.microbatch, from, to, direction, target};
     }
 
-    // Collectives of a stage: the n-th on each rank that holds the stage in a replica.
-    Key orderKey(const Transfer& transfer) {
+    // One number stands for several where they are coalesced; of another operation are others.
+    Key numberedKey(const Transfer& transfer) {
+        const auto operation = static_cast<std::int64_t>(transfer.operation);
+        const std::int64_t repetition = m_repetitions[{
+            transfer.rank.index(), transfer.group.index(), transfer.sequence, operation, 0, 0}]++;
+        return {transfer.group.index(), transfer.sequence, operation, repetition, 0, 0};
+    }
+
+    // Collectives of a stage, on the ranks that hold it in a replica.
+    Key stageKey(const Transfer& transfer) const {
         const trace::Coordinates& at = m_draft.ranks[transfer.rank].coordinates;
         const auto kind = static_cast<std::int64_t>(transfer.operation) * 16 +
                           static_cast<std::int64_t>(transfer.dimension);
-        const std::int64_t repetition =
-            m_repetitions[{transfer.rank.index(), kind, transfer.stage, 0, 0, 0}]++;
-        return {kind, transfer.stage, repetition, at.tp, at.ep, at.cp};
+        return {kind, transfer.stage, 0, at.tp, at.ep, at.cp};
+    }
+
+    // The n-th on each rank; where some ranks have fewer, those that were lost are left out by
+    // their iterations and ends.
+    void numberOfStage(Key key, CollectivesOfRanks& ofRanks, std::vector<Part>& parts) {
+        const auto iterationsOf = [&](const std::vector<TransferId>& list) {
+            std::vector<std::int32_t> iterations;
+            for (const TransferId id : list) iterations.push_back(m_transfers[id].iteration);
+            return iterations;
+        };
+        const auto first = iterationsOf(ofRanks.begin()->second);
+        const bool alike = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& ofRank) {
+            return iterationsOf(ofRank.second) == first;
+        });
+        const auto add = [&](TransferId id, std::int64_t number) {
+            key[2] = number;
+            parts.push_back({key, false, id});
+        };
+        if (!alike) {
+            if (const auto numbers = numbersByOrder(m_draft, ofRanks)) {
+                for (const OrderNumber& one : *numbers) add(one.transfer, one.number);
+                return;
+            }
+        }
+        for (const auto& [rank, list] : ofRanks) {
+            for (std::size_t i = 0; i < list.size(); ++i)
+                add(list[i], static_cast<std::int64_t>(i));
+        }
     }
 
     // Ascending by key, receives last, in order of time.
@@ -122,14 +157,11 @@ class Matcher {
             const auto firstReceive =
                 std::find_if(first, last, [](const Part& part) { return part.receives; });
             auto receive = firstReceive;
-            // A microbatch says which is which; where there is none, one end may have been recorded
-            // from a later message on.
-            if (byOrder && m_transfers[first->id].microbatch < 0) {
-                const std::ptrdiff_t shift = shiftOfReceives(first, firstReceive, last);
-                first += std::max<std::ptrdiff_t>(shift, 0);
-                receive -= std::min<std::ptrdiff_t>(shift, 0);
-            }
-            const bool byIteration = byOrder && firstReceive - first != last - receive &&
+            // A microbatch says which is which; where there is none, ends may have been lost, and
+            // one may have been recorded from a later message on.
+            const bool named = m_transfers[first->id].microbatch >= 0;
+            if (byOrder && !named && pairByEnds(first, firstReceive, last)) return;
+            const bool byIteration = byOrder && (named || firstReceive - first != last - receive) &&
                                      std::all_of(first, last, [&](const Part& part) {
                                          return m_transfers[part.id].iteration >= 0;
                                      });
@@ -154,15 +186,30 @@ class Matcher {
         return false;
     }
 
+    // Sends and receives that end together and are of one size, in order; false where they do not
+    // fit each other.
     template <class Iterator>
-    std::ptrdiff_t shiftOfReceives(Iterator sends, Iterator receives, Iterator last) const {
+    bool pairByEnds(Iterator sends, Iterator receives, Iterator last) {
+        const bool sized = std::all_of(
+            sends, last, [&](const Part& part) { return m_transfers[part.id].bytes > 0; });
         const auto partsOf = [&](Iterator from, Iterator to) {
             std::vector<OrderedPart> parts;
-            for (; from != to; ++from) parts.push_back({0, m_transfers[from->id].span.end.ns});
+            for (; from != to; ++from) {
+                const Transfer& transfer = m_transfers[from->id];
+                parts.push_back({sized ? transfer.bytes : 0, transfer.span.end.ns});
+            }
             return parts;
         };
-        const auto shift = findShift(partsOf(sends, receives), partsOf(receives, last));
-        return shift ? shift->shift : 0;
+        const auto alignment = alignOrders(partsOf(sends, receives), partsOf(receives, last));
+        if (!alignment) return false;
+        for (auto receive = receives; receive != last; ++receive) {
+            const std::ptrdiff_t at =
+                alignment->partners[static_cast<std::size_t>(receive - receives)];
+            if (at == kNoPartner) continue;
+            m_found.push_back({{(sends + at)->id, receive->id}, {}, {}, true});
+            noteOrder((sends + at)->id);
+        }
+        return true;
     }
 
     void gatherCollectives(std::vector<Part>& parts, bool byOrder) {
@@ -256,6 +303,7 @@ class Matcher {
     base::IdVector<trace::TransferTag, Transfer>& m_transfers;
     std::vector<trace::Match> m_found;
     std::map<Key, std::int64_t> m_repetitions;
+    std::map<Key, CollectivesOfRanks> m_ofStages;
 };
 
 }  // namespace

@@ -3,47 +3,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <utility>
 
-#include "annotate/order_shift.h"
+#include "annotate/order_alignment.h"
+#include "trace/device_work.h"
 
 namespace pleat::annotate {
 namespace {
 
 using base::Severity;
+using trace::Operation;
 using trace::RankId;
 using trace::TransferId;
+
+// What all ranks together ran, as far as it is known: in order, each with its end on the clock of
+// the rank that was looked at first.
+struct Known {
+    OrderedPart part;
+    std::size_t id = 0;  // equal on all members; numbers are given when all are known
+};
 
 class OrderNumbers {
   public:
     OrderNumbers(Draft& draft, CollectivesOfRanks& ofRanks) : m_draft(draft), m_ofRanks(ofRanks) {}
 
-    bool run() {
+    std::optional<std::vector<OrderNumber>> run() {
         for (auto& [rank, list] : m_ofRanks) sort(list);
-        const auto reference = std::max_element(
+        m_withBytes = allSayBytes();
+        const auto first = std::max_element(
             m_ofRanks.begin(), m_ofRanks.end(),
             [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-        const std::vector<OrderedPart> expected = partsOf(reference->second);
-        std::map<RankId, std::ptrdiff_t> shifts;
+        m_reference = first->first;
+        for (const OrderedPart& part : partsOf(first->second)) add(part, m_reference);
         for (const auto& [rank, list] : m_ofRanks) {
-            const auto shift =
-                rank == reference->first ? OrderShift() : findShift(expected, partsOf(list));
-            if (!shift) return differ(rank, reference->first);
-            note(rank, reference->first, *shift);
-            shifts[rank] = shift->shift;
+            if (rank == m_reference || join(rank, partsOf(list))) continue;
+            differ(rank);
+            return std::nullopt;
         }
-        std::ptrdiff_t lowest = 0;
-        for (const auto& [rank, shift] : shifts) lowest = std::min(lowest, shift);
-        for (const auto& [rank, list] : m_ofRanks) {
-            for (std::size_t i = 0; i < list.size(); ++i) {
-                m_draft.found.transfers[list[i]].sequence =
-                    static_cast<std::ptrdiff_t>(i) + shifts[rank] - lowest;
-            }
-        }
-        return true;
+        for (const auto& [rank, list] : m_ofRanks) noteHoles(rank);
+        return numbers();
     }
 
   private:
+    // A stage's collectives belong to iterations that the program numbered.
+    static std::int64_t iterationOf(const trace::Transfer& transfer) {
+        return transfer.stage >= 0 ? transfer.iteration + 1 : 0;
+    }
+
     void sort(std::vector<TransferId>& list) const {
         std::sort(list.begin(), list.end(), [&](TransferId a, TransferId b) {
             return std::pair(m_draft.found.transfers[a].span.begin, a) <
@@ -51,51 +59,201 @@ class OrderNumbers {
         });
     }
 
+    // Sizes tell communications apart only where every rank says them.
+    [[nodiscard]] bool allSayBytes() const {
+        for (const auto& [rank, list] : m_ofRanks) {
+            for (const TransferId id : list)
+                if (m_draft.found.transfers[id].bytes <= 0) return false;
+        }
+        return true;
+    }
+
     [[nodiscard]] std::vector<OrderedPart> partsOf(const std::vector<TransferId>& list) const {
         std::vector<OrderedPart> parts;
         for (const TransferId id : list) {
             const trace::Transfer& transfer = m_draft.found.transfers[id];
-            parts.push_back({static_cast<std::int32_t>(transfer.operation), transfer.span.end.ns});
+            // Members of an all-to-all may well give and get different amounts.
+            const bool sized = m_withBytes && (transfer.operation == Operation::AllReduce ||
+                                               transfer.operation == Operation::AllGather ||
+                                               transfer.operation == Operation::ReduceScatter ||
+                                               transfer.operation == Operation::Broadcast ||
+                                               transfer.operation == Operation::Reduce);
+            const auto size = static_cast<std::uint64_t>(sized ? transfer.bytes : 0);
+            const auto kind = size * 0x9e3779b97f4a7c15U +
+                              static_cast<std::uint64_t>(iterationOf(transfer)) * 16 +
+                              static_cast<std::uint64_t>(transfer.operation);
+            parts.push_back({static_cast<std::int64_t>(kind), transfer.span.end.ns});
         }
         return parts;
     }
 
-    bool differ(RankId rank, RankId reference) {
+    void add(const OrderedPart& part, RankId rank) {
+        m_idsOf[rank].push_back(m_known.size());
+        m_known.push_back({part, m_known.size()});
+    }
+
+    // Finds the rank's parts among those known, and adds those that only it has.
+    bool join(RankId rank, const std::vector<OrderedPart>& parts) {
+        std::vector<OrderedPart> known;
+        for (const Known& one : m_known) known.push_back(one.part);
+        const auto alignment = alignOrders(known, parts);
+        if (!alignment) return false;
+        note(rank, *alignment);
+        std::vector<Known> merged;
+        std::size_t next = 0;  // of those known
+        const auto keepUntil = [&](std::size_t end) {
+            for (; next < end; ++next) merged.push_back(m_known[next]);
+        };
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (alignment->partners[i] != kNoPartner) {
+                const auto at = static_cast<std::size_t>(alignment->partners[i]);
+                keepUntil(at + 1);
+                m_idsOf[rank].push_back(m_known[at].id);
+                continue;
+            }
+            const OrderedPart moved{
+                parts[i].kind,
+                parts[i].endNs + static_cast<std::int64_t>(std::llround(alignment->difference))};
+            const std::size_t limit = nextPartner(*alignment, i);
+            while (next < limit && m_known[next].part.endNs <= moved.endNs)
+                merged.push_back(m_known[next++]);
+            m_idsOf[rank].push_back(m_known.size() + (merged.size() - next));
+            merged.push_back({moved, m_idsOf[rank].back()});
+        }
+        keepUntil(m_known.size());
+        m_known = std::move(merged);
+        return true;
+    }
+
+    // The place among those known before which part `i` lies.
+    [[nodiscard]] std::size_t nextPartner(const OrderAlignment& alignment, std::size_t i) const {
+        for (++i; i < alignment.partners.size(); ++i) {
+            if (alignment.partners[i] != kNoPartner)
+                return static_cast<std::size_t>(alignment.partners[i]);
+        }
+        return m_known.size();
+    }
+
+    [[nodiscard]] std::vector<OrderNumber> numbers() {
+        std::vector<std::int64_t> ofId(m_known.size());
+        for (std::size_t i = 0; i < m_known.size(); ++i)
+            ofId[m_known[i].id] = static_cast<std::int64_t>(i);
+        std::vector<OrderNumber> all;
+        for (const auto& [rank, list] : m_ofRanks) {
+            for (std::size_t i = 0; i < list.size(); ++i)
+                all.push_back({list[i], ofId[m_idsOf[rank][i]]});
+        }
+        return all;
+    }
+
+    void differ(RankId rank) {
         std::size_t collectives = 0;
         for (const auto& [of, list] : m_ofRanks) collectives += list.size();
         m_draft.diagnostics.add(
             Severity::DataLoss, "collectives_differ",
             fmt::format("rank {} ran other collectives than rank {}, or in another order, and they "
                         "carry no number; they are not matched",
-                        m_draft.ranks[rank].number, m_draft.ranks[reference].number),
+                        m_draft.ranks[rank].number, m_draft.ranks[m_reference].number),
             static_cast<std::int64_t>(collectives));
-        return false;
     }
 
-    void note(RankId rank, RankId reference, const OrderShift& shift) {
+    void note(RankId rank, const OrderAlignment& alignment) {
         const auto say = [&](std::string_view code, std::string_view what) {
             m_draft.diagnostics.add(Severity::Info, code,
                                     fmt::format("rank {}'s {}", m_draft.ranks[rank].number, what));
         };
-        if (shift.shift != 0) {
+        const auto& partners = alignment.partners;
+        const auto first = std::find_if(partners.begin(), partners.end(),
+                                        [](std::ptrdiff_t at) { return at != kNoPartner; });
+        const std::ptrdiff_t shift = *first - (first - partners.begin());
+        if (shift != 0) {
             say("order_shifted",
                 fmt::format("recording begins {} collectives {} than rank {}'s, by their ends",
-                            std::abs(shift.shift), shift.shift > 0 ? "later" : "earlier",
-                            m_draft.ranks[reference].number));
+                            std::abs(shift), shift > 0 ? "later" : "earlier",
+                            m_draft.ranks[m_reference].number));
         }
-        if (!shift.sure)
+        if (!alignment.sure)
             say("order_unsure",
                 "collectives carry no number and come so regularly that another match fits too");
     }
 
+    // Between a rank's first collective and its last the others may have more.
+    void noteHoles(RankId rank) {
+        const std::set<std::size_t> own(m_idsOf[rank].begin(), m_idsOf[rank].end());
+        std::int64_t missing = 0, sinceLast = 0;
+        std::size_t before = 0, hole = 0;
+        for (const Known& one : m_known) {
+            if (!own.contains(one.id)) {
+                sinceLast += before > 0 ? 1 : 0;
+                continue;
+            }
+            if (sinceLast > 0 && missing == 0) hole = before;
+            missing += std::exchange(sinceLast, 0);
+            ++before;
+        }
+        if (missing == 0) return;
+        m_draft.diagnostics.add(
+            Severity::DataLoss, "collective_lost",
+            fmt::format(
+                "rank {} has no part in a collective of the others behind its number {} of {}; "
+                "those that follow are matched by their ends and sizes",
+                m_draft.ranks[rank].number, hole, own.size()),
+            missing);
+    }
+
     Draft& m_draft;
     CollectivesOfRanks& m_ofRanks;
+    bool m_withBytes = false;
+    RankId m_reference;
+    std::vector<Known> m_known;
+    std::map<RankId, std::vector<std::size_t>> m_idsOf;  // of Known, as its list
 };
+
+void joinGuessed(Draft& draft, NamedGroups& groups, const CollectivesOfRanks& ofRanks,
+                 trace::Dimension dimension) {
+    for (const auto& [rank, list] : ofRanks) {
+        for (const TransferId id : list) {
+            draft.found.transfers[id].group = groups.join(
+                fmt::format("every rank, {}", trace::toString(dimension)), dimension, 0, rank);
+        }
+        draft.diagnostics.add(
+            Severity::Info, "communicator_guessed",
+            "a collective does not say its communicator; taken as of all ranks, in order",
+            static_cast<std::int64_t>(list.size()));
+    }
+}
 
 }  // namespace
 
-bool numberByOrder(Draft& draft, CollectivesOfRanks& ofRanks) {
+std::optional<std::vector<OrderNumber>> numbersByOrder(Draft& draft, CollectivesOfRanks& ofRanks) {
     return OrderNumbers(draft, ofRanks).run();
+}
+
+void numberCollectives(Draft& draft) {
+    const trace::DeviceWorkKinds kinds(draft.events.columns(), draft.found.transfers);
+    // Without a group, those of libraries that serve different dimensions are different ones.
+    std::map<std::pair<trace::GroupId, trace::Dimension>, CollectivesOfRanks> byGroup;
+    auto& transfers = draft.found.transfers;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const auto id = TransferId::at(i);
+        const trace::Transfer& transfer = transfers[id];
+        const bool ofStage = !transfer.group.valid() && transfer.stage >= 0;
+        if (kinds.of(transfer.event) != trace::DeviceWork::None && !ofStage &&
+            !isMessage(transfer.operation) && transfer.sequence < 0)
+            byGroup[{transfer.group, transfer.dimension}][transfer.rank].push_back(id);
+    }
+    NamedGroups groups(draft);
+    for (auto& [key, ofRanks] : byGroup) {
+        const auto& [group, dimension] = key;
+        // One rank alone has nobody to be matched with.
+        if (ofRanks.size() < 2 && !group.valid()) continue;
+        const auto numbers = numbersByOrder(draft, ofRanks);
+        if (!numbers) continue;
+        for (const OrderNumber& number : *numbers)
+            transfers[number.transfer].sequence = number.number;
+        if (!group.valid()) joinGuessed(draft, groups, ofRanks, dimension);
+    }
+    groups.finish();
 }
 
 }  // namespace pleat::annotate

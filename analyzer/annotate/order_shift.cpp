@@ -19,13 +19,14 @@ constexpr double kPlainlyBetter = 4;
 struct Candidate {
     std::ptrdiff_t shift = 0;
     double difference = 0;  // median of the ends' differences
-    double spread = 0;      // median distance from it
+    double spread = 0;      // what three quarters are no farther from it than
 };
 
-double median(std::vector<double>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+double quantile(std::vector<double>& values, std::size_t quarters) {
+    const auto at =
+        values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarters / 4);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
 }
 
 std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
@@ -44,18 +45,26 @@ std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
             differences.push_back(static_cast<double>(reference[i].endNs - other[i].endNs));
     }
     if (differences.empty()) return std::nullopt;
-    Candidate candidate{shift, median(differences), 0};
+    Candidate candidate{shift, quantile(differences, 2), 0};
     for (double& difference : differences) difference = std::abs(difference - candidate.difference);
-    candidate.spread = median(differences);
+    // Of noisy timers the median is small by chance in some shift or other.
+    candidate.spread = quantile(differences, 3);
     return candidate;
 }
 
 // Does `better` explain the ends so much better than `usual` that it must be right?
 bool plainlyBetter(const Candidate& better, const Candidate& usual) {
+    const auto onOneClock = [](const Candidate& candidate) {
+        return std::abs(candidate.difference) <= kEndSpreadNs * kPlainlyBetter + candidate.spread;
+    };
+    // What fits one clock, with ends that stray by little of what lies between two shifts, is
+    // right.
+    const double apart = std::abs(better.difference - usual.difference);
+    if (onOneClock(usual) && !onOneClock(better) && usual.spread * 8 < apart) return false;
     if (better.spread * kPlainlyBetter + kEndSpreadNs < usual.spread) return true;
     return better.spread <= usual.spread + kEndSpreadNs &&
            std::abs(better.difference) <= kEndSpreadNs &&
-           std::abs(usual.difference) > kEndSpreadNs * kPlainlyBetter;
+           std::abs(usual.difference) > kEndSpreadNs * kPlainlyBetter + 2 * usual.spread;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace pleat::annotate {
 
 struct OrderedPart {
-    std::int32_t kind = 0;  // parts of one communication have the same
+    std::int64_t kind = 0;  // parts of one communication have the same
     std::int64_t endNs = 0;
 };
 

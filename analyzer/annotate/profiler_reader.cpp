@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -13,7 +12,6 @@
 
 #include "annotate/action_names.h"
 #include "annotate/communication.h"
-#include "annotate/order_numbers.h"
 #include "base/say.h"
 #include "trace/categories.h"
 #include "trace/communication_kernels.h"
@@ -55,7 +53,6 @@ class ProfilerReader {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
         checkDurations();
         for (const EventId kernel : m_kernels) addTransfer(kernel);
-        numberCollectives();
         addTasks();
         m_groups.finish();
     }
@@ -221,6 +218,9 @@ class ProfilerReader {
         transfer.event = kernel;
         transfer.operation = said.operation.value_or(Operation::Other);
         transfer.dimension = dimensionOfGroup(said.description);
+        // vLLM's groups have names, "tp:0".
+        if (transfer.dimension == trace::Dimension::Other)
+            transfer.dimension = dimensionOfGroup(said.group);
         // A library may serve one dimension only: DeepEP moves tokens between experts.
         if (transfer.dimension == trace::Dimension::Other)
             transfer.dimension = dimensionOfKernel(kernel);
@@ -262,42 +262,6 @@ class ProfilerReader {
                                                    fmt::join(said.groupRanks, ","));
         transfer.group = m_groups.join(name, transfer.dimension, said.groupSize, transfer.rank);
         if (!isMessage(transfer.operation)) transfer.sequence = said.sequence;
-    }
-
-    // Collectives that carry no number are counted, group by group; those that do not say their
-    // communicator either are taken as of one of all ranks.
-    void numberCollectives() {
-        // Without a group, those of libraries that serve different dimensions are different ones.
-        std::map<std::pair<trace::GroupId, trace::Dimension>, CollectivesOfRanks> byGroup;
-        const auto& transfers = m_draft.found.transfers;
-        for (std::size_t i = 0; i < transfers.size(); ++i) {
-            const auto id = trace::TransferId::at(i);
-            const trace::Transfer& transfer = transfers[id];
-            const bool fromKernel = m_draft.events.domain(transfer.event) == categories::kKernel;
-            if (fromKernel && !isMessage(transfer.operation) && transfer.sequence < 0)
-                byGroup[{transfer.group, transfer.dimension}][transfer.rank].push_back(id);
-        }
-        for (auto& [key, ofRanks] : byGroup) {
-            const auto& [group, dimension] = key;
-            if (ofRanks.size() < 2) {  // one rank alone has nobody to be matched with
-                if (group.valid()) (void)numberByOrder(m_draft, ofRanks);
-            } else if (numberByOrder(m_draft, ofRanks) && !group.valid()) {
-                joinGuessed(ofRanks, dimension);
-            }
-        }
-    }
-
-    void joinGuessed(const CollectivesOfRanks& ofRanks, trace::Dimension dimension) {
-        for (const auto& [rank, list] : ofRanks) {
-            for (const trace::TransferId id : list) {
-                m_draft.found.transfers[id].group = m_groups.join(
-                    fmt::format("every rank, {}", trace::toString(dimension)), dimension, 0, rank);
-            }
-            m_draft.diagnostics.add(
-                Severity::Info, "communicator_guessed",
-                "a collective does not say its communicator; taken as of all ranks, in order",
-                static_cast<std::int64_t>(list.size()));
-        }
     }
 
     Draft& m_draft;

@@ -7,8 +7,7 @@
 
 namespace pleat::annotate {
 
-// Adds to the draft. A collective that does not say its communicator is taken as of all ranks
-// ("communicator_guessed"), and one without a number is counted (order_numbers.h).
+// Adds to the draft.
 void readProfiler(Draft& draft);
 
 }  // namespace pleat::annotate

@@ -44,9 +44,9 @@ TEST(OrderShift, AnUnknownClockDoesNotHideIt) {
 TEST(OrderShift, KindsThatDifferRuleAShiftOut) {
     Parts reference = endings(0, 6), other = endings(1, 5);
     for (std::size_t i = 0; i < reference.size(); ++i)
-        reference[i].kind = static_cast<std::int32_t>(i % 2);
+        reference[i].kind = static_cast<std::int64_t>(i % 2);
     for (std::size_t i = 0; i < other.size(); ++i)
-        other[i].kind = static_cast<std::int32_t>((i + 1) % 2);
+        other[i].kind = static_cast<std::int64_t>((i + 1) % 2);
     EXPECT_EQ(shiftOf(reference, other), 1);
     other[2].kind = 9;
     EXPECT_FALSE(findShift(reference, other));

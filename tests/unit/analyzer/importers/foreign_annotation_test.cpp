@@ -69,13 +69,35 @@ TEST(Communication, KernelNamesSayTheCollectiveAndNothingElse) {
 }
 
 TEST(Communication, GroupDescriptionsSayTheDimension) {
-    EXPECT_EQ(dimensionOfGroup("TENSOR_MODEL_PARALLEL_GROUP"), Dimension::Tp);
-    EXPECT_EQ(dimensionOfGroup("DATA_PARALLEL_GROUP_WITH_CP"), Dimension::Dp);
-    EXPECT_EQ(dimensionOfGroup("EXPERT_DATA_PARALLEL_GROUP"), Dimension::Dp);
-    EXPECT_EQ(dimensionOfGroup("EXPERT_MODEL_PARALLEL_GROUP"), Dimension::Ep);
-    EXPECT_EQ(dimensionOfGroup("CONTEXT_PARALLEL_GROUP"), Dimension::Cp);
-    EXPECT_EQ(dimensionOfGroup("PIPELINE_MODEL_PARALLEL_GROUP"), Dimension::Pp);
-    EXPECT_EQ(dimensionOfGroup("default_pg"), Dimension::Other);
+    const std::pair<Dimension, std::vector<const char*>> all[] = {
+        {Dimension::Tp,
+         {"TENSOR_MODEL_PARALLEL_GROUP", "mesh_tp", "mesh_etp", "tp", "tp:0", "tensor_parallel",
+          "EXPERT_TENSOR_PARALLEL_GROUP", "TensorParallel"}},
+        {Dimension::Dp,
+         {"DATA_PARALLEL_GROUP", "DATA_PARALLEL_GROUP_WITH_CP", "EXPERT_DATA_PARALLEL_GROUP",
+          "INTRA_PARTIAL_DATA_PARALLEL_GROUP_WITH_CP", "mesh_dp", "mesh_dp_shard",
+          "mesh_dp_replicate", "mesh_fsdp", "mesh_hsdp", "mesh_dp_cp", "mesh_dp_shard_cp",
+          "mesh_dp_shard_in_ep", "mesh_dp_shard_mod_ep", "expert_data_parallel_group",
+          "FullyShardedDataParallel.forward", "FSDP::all_gather (layers.0)", "dp_group",
+          "INTRA_DISTRIBUTED_OPTIMIZER_INSTANCE_GROUP", "DistributedDataParallel"}},
+        {Dimension::Pp,
+         {"PIPELINE_MODEL_PARALLEL_GROUP", "mesh_pp", "pp:0", "EMBEDDING_GROUP",
+          "POSITION_EMBEDDING_GROUP", "pipe_parallel_group"}},
+        {Dimension::Cp,
+         {"CONTEXT_PARALLEL_GROUP", "HIERARCHICAL_CONTEXT_PARALLEL_GROUPS", "mesh_cp", "mesh_sp",
+          "sequence_parallel_group"}},
+        {Dimension::Ep, {"EXPERT_MODEL_PARALLEL_GROUP", "mesh_ep", "ep:0", "expert_parallel",
+          "EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP"}},
+        {Dimension::Other,
+         {"default_pg", "undefined", "", "0", "mesh", "MODEL_PARALLEL_GROUP", "tensorboard",
+          "context_manager", "data_loader_group", "mesh_world", "stepping", "my_pipeline",
+          "TENSOR_AND_DATA_PARALLEL_GROUP", "EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP",
+          "mesh_pp_tp"}}};
+    for (const auto& [dimension, descriptions] : all) {
+        for (const char* description : descriptions)
+            EXPECT_EQ(dimensionOfGroup(description), dimension)
+                << description << ": " << trace::toString(dimensionOfGroup(description));
+    }
 }
 
 TEST(Communication, ArgumentsSayBytesGroupAndPeer) {
