@@ -161,4 +161,16 @@ bool readCommunication(std::string_view arguments, Communication& found) {
     return found.operation.has_value() || !found.communicator.empty();
 }
 
+std::optional<Operation> operationOfXla(std::string_view arguments) {
+    if (!contains(arguments, "\"hlo_")) return std::nullopt;
+    const Json object = Json::parse(arguments, nullptr, false);
+    if (!object.is_object()) return std::nullopt;
+    for (const char* key : {"hlo_category", "hlo_op"}) {
+        std::string said = textOf(object, key);
+        std::replace(said.begin(), said.end(), ' ', '_');  // "reduce-scatter fusion" is one name
+        if (const auto kernel = trace::communicationKernel(said)) return kernel->operation;
+    }
+    return std::nullopt;
+}
+
 }  // namespace pleat::annotate

@@ -44,6 +44,11 @@ struct Communication {
 // where they say nothing of a communication.
 [[nodiscard]] bool readCommunication(std::string_view arguments, Communication& found);
 
+// What XLA says of an operation in its arguments: "hlo_category" "all-reduce", or the operation
+// ("hlo_op", "all-gather-start.3") that a kernel of a library runs for. Nothing where that is no
+// communication, or they say nothing of XLA.
+[[nodiscard]] std::optional<trace::Operation> operationOfXla(std::string_view arguments);
+
 // FSDP's functions, and descriptions of process groups: "mesh_dp_shard",
 // "DATA_PARALLEL_GROUP_WITH_CP" and "expert_data_parallel_group" are dp,
 // "TENSOR_MODEL_PARALLEL_GROUP" and "tp:0" tp, "mesh_ep" ep, "EMBEDDING_GROUP" pp; Other where it

@@ -37,6 +37,14 @@ std::optional<std::int32_t> stepNumber(std::string_view name) {
     return number;
 }
 
+// A whole text as a step's number.
+std::optional<std::int32_t> wholeNumber(std::string_view text) {
+    std::int32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size() && number >= 0;
+    return whole && !text.empty() ? std::optional(number) : std::nullopt;
+}
+
 // The action of "PP:2F0"; nothing for other names.
 std::optional<schedule::Action> pipelineAction(std::string_view name) {
     if (!name.starts_with("PP:")) return std::nullopt;
@@ -91,13 +99,16 @@ class ProfilerReader {
         if (event.kind != trace::EventKind::Range) return;
         const std::string_view name = m_draft.events.name(id);
         if (m_work.of(id) != trace::DeviceWork::None) {
-            if (m_work.of(id) == trace::DeviceWork::Communication) m_kernels.push_back(id);
+            // A fusion of XLA's is called so whatever it does; its category says it.
+            if (m_work.of(id) == trace::DeviceWork::Communication ||
+                operationOfXla(m_draft.events.arguments(id)))
+                m_kernels.push_back(id);
             return;
         }
         const auto [known, isNew] = m_relevant.try_emplace(event.name, false);
         if (isNew) {
             std::int32_t peer = -1;
-            known->second = stepNumber(name) || pipelineAction(name) ||
+            known->second = stepNumber(name) || wholeNumber(name) || pipelineAction(name) ||
                             operationOfAnnotation(name, peer) || isShardedDataParallel(name);
         }
         if (!known->second && name != "record_param_comms") return;
@@ -108,24 +119,36 @@ class ProfilerReader {
             readAnnotation(id, event, name);
         } else if (category == categories::kDeviceAnnotation) {
             if (pipelineAction(name)) m_deviceActions.push_back(id);
+            if (const auto step = xlaStep(name, event.lane)) addStep(id, event, *step);
         } else if (name == "record_param_comms" || operationOfAnnotation(name, ignored)) {
             m_hostCalls[event.lane].push_back(id);
         }
     }
 
     void readAnnotation(EventId id, const trace::Event& event, std::string_view name) {
-        const RankId rank = m_draft.rankOf(event);
         if (const auto step = stepNumber(name)) {
-            // Annotations may be nested or written twice: a step is a step once.
-            if (!m_steps.emplace(rank, *step).second) return;
-            const trace::IterationSpan span{rank, id, *step, event.span};
-            m_draft.enclosing.push_back(span);
-            m_draft.found.iterations.push_back(span);
+            addStep(id, event, *step);
         } else if (pipelineAction(name)) {
             m_hostActions.push_back(id);
         } else {
             m_hostCalls[event.lane].push_back(id);
         }
+    }
+
+    // Annotations may be nested or written twice: a step is a step once.
+    void addStep(EventId id, const trace::Event& event, std::int32_t step) {
+        const RankId rank = m_draft.rankOf(event);
+        if (!m_steps.emplace(rank, step).second) return;
+        const trace::IterationSpan span{rank, id, step, event.span};
+        m_draft.enclosing.push_back(span);
+        m_draft.found.iterations.push_back(span);
+    }
+
+    // XLA's profilers have a line "Steps" for every device, of ranges that are named by number.
+    [[nodiscard]] std::optional<std::int32_t> xlaStep(std::string_view name,
+                                                      trace::LaneId lane) const {
+        if (m_draft.events.lanes()[lane].name != "Steps") return std::nullopt;
+        return wholeNumber(name);
     }
 
     // Device times where they were recorded; the host's ranges are only how long launching took.
@@ -188,6 +211,8 @@ class ProfilerReader {
         }
         if (!found.operation || found.operation == Operation::Other)
             found.operation = operationOfKernel(m_draft.events.name(kernel));
+        if (found.operation == Operation::Other)
+            found.operation = operationOfXla(arguments).value_or(Operation::Other);
         if (found.description.empty()) found.description = sharded;
         return found;
     }

@@ -14,6 +14,7 @@
 #include "importers/kept_arguments.h"
 #include "importers/launches.h"
 #include "importers/open_ranges.h"
+#include "importers/xla_lanes.h"
 
 namespace pleat::importers {
 namespace {
@@ -47,6 +48,7 @@ class ChromeImporter {
         const FileMetadata metadata = readMetadata(*read, m_builder.diagnostics());
         m_builder.shift(m_firstEvent, m_firstFlow, metadata.baseTime);
         LaneOwners{m_builder, m_firstRank, m_laneNames, m_profiler}.settle(metadata, m_metadata);
+        settleXla();
         return {};
     }
 
@@ -92,16 +94,47 @@ class ChromeImporter {
             case 'f':
                 return addFlowEnd(event);
             case 'M':
-                return m_metadata.push_back(
-                    {std::string(text(event.name)), std::string(text(event.pid)),
-                     std::string(text(event.tid)), std::string(arguments(event))});
+                return addMetadata(event);
             default:
                 return addOther(event);
         }
     }
 
+    void addMetadata(const ChromeEvent& event) {
+        m_metadata.push_back({std::string(text(event.name)), std::string(text(event.pid)),
+                              std::string(text(event.tid)), std::string(arguments(event))});
+        const MetadataEvent& added = m_metadata.back();
+        if (added.name == "process_name") m_xla.nameProcess(added.pid, nameIn(added));
+        if (added.name == "thread_name") m_xla.nameThread(added.pid, added.tid, nameIn(added));
+    }
+
+    // XLA's events have no category: their thread says what they are.
+    bool addXla(const ChromeEvent& event) {
+        if (event.category != kNoText || !m_xla.any() || !event.hasDuration) return false;
+        const XlaLanes::Role role = m_xla.roleOf(text(event.pid), text(event.tid));
+        if (role == XlaLanes::Role::None) return false;
+        const LaneId lane = laneOf(event, true);
+        const std::string_view category = XlaLanes::categoryOf(role, text(event.name));
+        m_builder.addEvent({lane, global(event.name), m_builder.intern(category),
+                            trace::EventKind::Range, trace::EventFlag::None, spanOf(event)},
+                           arguments(event));
+        ++m_xlaEvents[std::string(text(event.pid))];
+        return true;
+    }
+
+    // Behind LaneOwners, which make each process a rank.
+    void settleXla() {
+        for (const NamedLane& lane : m_laneNames) {
+            if (lane.onDevice)
+                m_xla.describe(m_builder.ranks()[m_builder.lanes()[lane.lane].rank], lane.pid);
+        }
+        for (const auto& [pid, events] : m_xlaEvents)
+            m_xla.noteWithoutWork(m_builder.diagnostics(), pid, events);
+    }
+
     void addComplete(const ChromeEvent& event) {
         if (!event.hasStart) return unreadableTime(event);
+        if (addXla(event)) return;
         const CategoryTraits traits = traitsOf(event);
         const bool onDevice = traits.onDevice;
         if (traits.deviceWork &&
@@ -317,6 +350,8 @@ class ChromeImporter {
     std::vector<FlowEnd> m_flowEnds;
     std::size_t m_seen = 0, m_timeless = 0;
     bool m_profiler = false;  // written by PyTorch's profiler
+    XlaLanes m_xla;
+    std::map<std::string, std::int64_t> m_xlaEvents;  // by pid
 };
 
 }  // namespace

@@ -52,11 +52,6 @@ std::string textOf(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::string nameIn(const MetadataEvent& event) {
-    const Json arguments = Json::parse(event.arguments, nullptr, false);
-    return arguments.is_object() ? textOf(arguments, "name") : std::string();
-}
-
 // The number behind the last "rank" of a name: "rank 3", "Rank3", "global_rank_3".
 std::optional<std::int32_t> rankInName(std::string_view name) {
     for (std::size_t at = name.size(); at-- > 0;) {
@@ -93,6 +88,11 @@ std::optional<ThreadPlace> placeInName(std::string_view name) {
 }
 
 }  // namespace
+
+std::string nameIn(const MetadataEvent& event) {
+    const Json arguments = Json::parse(event.arguments, nullptr, false);
+    return arguments.is_object() ? textOf(arguments, "name") : std::string();
+}
 
 std::optional<std::int64_t> numberIn(std::string_view text) {
     std::int64_t number = 0;

@@ -40,6 +40,9 @@ struct NamedLane {
     bool onDevice = false;
 };
 
+// "name" of the arguments of a process_name or thread_name.
+[[nodiscard]] std::string nameIn(const MetadataEvent& event);
+
 // A whole text as a number.
 [[nodiscard]] std::optional<std::int64_t> numberIn(std::string_view text);
 
