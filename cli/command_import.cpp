@@ -11,9 +11,7 @@
 #include "store/writer.h"
 
 namespace pleat::cli {
-namespace {
-
-int run(const TraceInput& input, const std::string& output) {
+int convertTraces(const TraceInput& input, const std::string& output) {
     if (const auto allowed = input.mayWriteTo(output); !allowed) return fail(allowed.error());
     const base::Result<trace::Trace> trace = openTrace(input);
     if (!trace) return fail(trace.error());
@@ -22,8 +20,6 @@ int run(const TraceInput& input, const std::string& output) {
     const auto written = writeText(report::renderText(analysis::describeRun(*trace)), "");
     return written ? kDone : fail(written.error());
 }
-
-}  // namespace
 
 void addImportCommand(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand(
@@ -40,8 +36,9 @@ void addImportCommand(CLI::App& app, int& exitStatus) {
         ->add_option("-o,--output", arguments->output,
                      "The *.pleat file to make; it must not exist")
         ->required();
-    command->callback(
-        [arguments, &exitStatus] { exitStatus = run(arguments->input, arguments->output); });
+    command->callback([arguments, &exitStatus] {
+        exitStatus = convertTraces(arguments->input, arguments->output);
+    });
 }
 
 }  // namespace pleat::cli

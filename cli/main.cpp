@@ -16,6 +16,7 @@
 #include "cli/command_export.h"
 #include "cli/command_import.h"
 #include "cli/command_info.h"
+#include "cli/command_merge.h"
 #include "cli/command_report.h"
 #include "cli/command_schedule.h"
 #include "cli/command_sql.h"
@@ -107,6 +108,7 @@ int main(int argumentCount, char** arguments) {
     cli::addRecordCommand(app, exitStatus);
 #endif
     cli::addImportCommand(app, exitStatus);
+    cli::addMergeCommand(app, exitStatus);
     cli::addInfoCommand(app, exitStatus);
     cli::addReportCommand(app, exitStatus);
     cli::addCriticalPathCommand(app, exitStatus);

@@ -58,7 +58,10 @@ void addTraceInput(CLI::App& command, TraceInput& input) {
             "A *.pleat file; or files of PyTorch's profiler, Chrome's trace format or Nsight "
             "Systems (SQLite), or a folder of them")
         ->required();
-    command.add_option("--rank", input.ranks, "FILE=N: this file is rank N")
+    command
+        .add_option("--rank", input.ranks,
+                    "FILE=N: this file is rank N, or its ranks are numbered from N on; "
+                    "FILE=4,5,6,7: number each")
         ->allow_extra_args(false);
     command.add_option("--rules", input.rules,
                        "JSON file that says what names of events mean (docs/importing.md)");

@@ -209,7 +209,15 @@ trace::ProcessEnd Drain::endOf(ProcessKey key, const WaitStatuses& statuses) con
 void Drain::finishProcesses(const WaitStatuses& statuses) {
     // A helper that a rank forked has that rank's environment, and is not that rank.
     std::map<std::int64_t, std::int32_t> numberOf;  // by pid
-    for (const auto& [key, process] : m_processes) numberOf[key.first] = process->rank().number;
+    // Where processes have numbers of their own, those of a launcher count nodes (torchrun started
+    // by srun), and belong to the processes in between.
+    const bool haveOwn = std::any_of(m_processes.begin(), m_processes.end(), [](const auto& entry) {
+        return entry.second->rank().number >= 0 && !entry.second->hasRankOfLauncher();
+    });
+    for (const auto& [key, process] : m_processes) {
+        if (haveOwn && process->hasRankOfLauncher()) process->demote();
+        numberOf[key.first] = process->rank().number;
+    }
     for (auto& [key, process] : m_processes) {
         const auto parent = numberOf.find(process->parentPid());
         if (parent != numberOf.end() && parent->second == process->rank().number) process->demote();

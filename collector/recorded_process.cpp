@@ -69,13 +69,18 @@ std::string_view RecordedProcess::textOf(std::uint32_t name) const {
     return known == m_strings.end() ? std::string_view() : m_texts.text(known->second);
 }
 
+void RecordedProcess::readRank(std::string_view text) {
+    m_rankOfLauncher = text.starts_with(kOfLauncher);
+    if (m_rankOfLauncher) text.remove_prefix(1);
+    std::from_chars(text.data(), text.data() + text.size(), m_rank.number);
+}
+
 void RecordedProcess::define(const RingEvent& event) {
     const auto text = [&] { return m_texts.intern(toValidUtf8(event.text)); };
     switch (event.record.kind) {
         case RecordKind::ProcessInfo:
             m_rank.program = std::filesystem::path(toValidUtf8(event.text)).filename().string();
-            std::from_chars(event.payload.data(), event.payload.data() + event.payload.size(),
-                            m_rank.number);
+            readRank(event.payload);
             m_parentPid = static_cast<std::int64_t>(event.record.value);
             break;
         case RecordKind::String:

@@ -50,6 +50,8 @@ class RecordedProcess {
     void finish(trace::ProcessEnd known);
     // A process that inherited its parent's rank number without being that rank.
     void demote() { m_rank.number = -1; }
+    // Its number is one that MPI or Slurm gave it or a process above it.
+    [[nodiscard]] bool hasRankOfLauncher() const { return m_rankOfLauncher; }
 
     [[nodiscard]] std::int64_t pid() const { return m_pid; }
     [[nodiscard]] std::int64_t parentPid() const { return m_parentPid; }
@@ -75,6 +77,7 @@ class RecordedProcess {
                       cutNames = 0, unreadable = 0;
     };
     void readDefinitions();
+    void readRank(std::string_view text);
     void define(const RingEvent& event);
     void handle(const RingEvent& event, ThreadRing& thread);
     void introduce();
@@ -105,6 +108,7 @@ class RecordedProcess {
     std::int64_t m_parentPid = 0;
     bool m_released = false;
     trace::Rank m_rank;
+    bool m_rankOfLauncher = false;
     trace::RankId m_rankId;
     bool m_saidGoodbye = false;
     base::Diagnostics m_diagnostics;

@@ -31,6 +31,9 @@ enum class TickSource : std::uint32_t {
     Monotonic = 2,  // CLOCK_MONOTONIC in ns, where the counter cannot be trusted
 };
 
+// Stands before a rank number that every process beneath the launcher's own inherits.
+inline constexpr char kOfLauncher = '~';
+
 enum class RecordKind : std::uint8_t {
     Push = 1,
     Pop = 2,
@@ -38,7 +41,8 @@ enum class RecordKind : std::uint8_t {
     End = 4,    // value: range id
     Mark = 5,
     // In the process file; the text and payload hold what is defined.
-    ProcessInfo = 16,    // text: program; value: parent's pid; payload: rank number as text
+    ProcessInfo = 16,    // text: program; value: parent's pid; payload: rank number as text, behind
+                         // kOfLauncher where a launcher's variable says it
     String = 17,         // name: its id
     Domain = 18,         // domain: its id
     Schema = 19,         // domain, value: schema id; payload: payload_layout.h

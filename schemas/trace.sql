@@ -25,7 +25,8 @@ create table rank (
     program text not null,
     device  text not null,
     end     text not null check (end in ('unknown', 'exited', 'killed')),
-    clock_bound_ns integer   -- how far its times may lie from those of other ranks; null: one clock, or not known
+    clock_bound_ns integer,  -- how far its times may be from those of ranks on other clocks; null: one clock, or not known
+    clock   integer          -- ranks with equal numbers read one clock; older files have no such column
 ) strict;
 
 -- Where events lie: a host thread or a device stream.

@@ -43,13 +43,32 @@ base::Interval clippedOrEmpty(base::Interval span, base::Interval window) {
 bool withinClockError(const trace::Trace& trace, trace::RankId first, trace::RankId second,
                       base::Duration waiting) {
     if (first == second || waiting.ns <= 0) return false;
-    const base::Duration error = trace.ranks()[first].clockBound.value_or(base::Duration{}) +
-                                 trace.ranks()[second].clockBound.value_or(base::Duration{});
+    const base::Duration error = clockError(trace.ranks()[first], trace.ranks()[second]);
     return waiting <= error;
 }
 
+// Matches of which clocks leave open who came last: another member came so shortly before that one
+// that their clocks may be wrong by as much.
+std::vector<bool> withoutSureLast(const trace::Trace& trace) {
+    const trace::Annotations& annotations = trace.annotations();
+    std::vector<bool> unsure;
+    for (const trace::Match& match : annotations.matches) {
+        unsure.push_back(std::any_of(
+            match.members.begin(), match.members.end(), [&](const trace::TransferId member) {
+                const trace::Transfer& transfer = annotations.transfers[member];
+                const base::Duration error =
+                    transfer.rank == match.lastRank
+                        ? base::Duration{}
+                        : clockError(trace.ranks()[transfer.rank], trace.ranks()[match.lastRank]);
+                return error.ns > 0 && match.ready - transfer.span.begin <= error;
+            }));
+    }
+    return unsure;
+}
+
 // The unclipped parts of a transfer.
-TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer) {
+TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer,
+                     const std::vector<bool>& withoutSureLast) {
     const trace::Annotations& annotations = trace.annotations();
     TransferPart part;
     part.dimension = transfer.dimension;
@@ -62,8 +81,10 @@ TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer)
     if (part.matched) {
         const trace::Match& match = annotations.matches[transfer.match];
         ready = std::clamp(match.ready, transfer.span.begin, transfer.span.end);
+        const base::Duration waiting = ready - transfer.span.begin;
         part.lateUnsure =
-            withinClockError(trace, transfer.rank, match.lastRank, ready - transfer.span.begin);
+            withinClockError(trace, transfer.rank, match.lastRank, waiting) ||
+            (waiting.ns > 0 && match.members.size() > 2 && withoutSureLast[transfer.match.index()]);
         if (!part.lateUnsure) part.lateRank = match.lastRank;
     }
     part.waiting = {transfer.span.begin, ready};
@@ -106,8 +127,9 @@ std::vector<std::vector<RankActivity>> collectActivities(
             addClipped(isData ? activity.data : activity.compute, phase.span, activity.window);
         });
     }
+    const auto unsure = withoutSureLast(trace);
     for (const trace::Transfer& transfer : trace.annotations().transfers) {
-        const TransferPart whole = partsOf(trace, transfer);
+        const TransferPart whole = partsOf(trace, transfer, unsure);
         forEachPlace(transfer.rank, transfer.span, [&](RankActivity& activity) {
             TransferPart part = whole;
             part.waiting = clippedOrEmpty(whole.waiting, activity.window);

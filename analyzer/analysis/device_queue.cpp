@@ -155,6 +155,8 @@ std::vector<DeviceQueue> deviceQueues(const trace::Trace& trace, const DeviceWor
         if (all.empty()) continue;
         DeviceQueue queue;
         queue.rank = rank.first;
+        const trace::Rank& of = trace.ranks()[rank.second];
+        if (of.oneOfSeveralDevices) queue.device = of.device;
         queue.idle = idleOf(all);
         measureDepth(all, queue);
         queues.push_back(std::move(queue));

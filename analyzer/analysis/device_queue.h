@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/device_work.h"
@@ -27,6 +28,7 @@ struct DeviceIdle {
 };
 
 struct DeviceQueue {
+    std::string device;  // where the process worked on several; else empty
     std::int32_t rank = -1;    // number
     std::int64_t deepest = 0;  // most that were called and not begun
     double meanDepth = 0;      // over time

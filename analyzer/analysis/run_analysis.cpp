@@ -70,8 +70,9 @@ void noteTransfers(const RunAnalysis& analysis,
     }
     if (unsure > 0) {
         diagnostics.add(base::Severity::Info, "late_peer_unsure",
-                        "a rank waited in a collective for no longer than the clocks may be wrong "
-                        "(clock_bound): for whom is not said",
+                        "a rank waited in a collective no longer than the clocks may be wrong "
+                        "(clock_bound), or another member came that shortly before the last: for "
+                        "whom it waited is not known",
                         unsure);
     }
     if (analysis.transfers.empty()) {

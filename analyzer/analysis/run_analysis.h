@@ -38,6 +38,8 @@ struct WaitSummary {
 // of compute.
 struct RankSummary {
     std::int32_t number = -1;
+    std::string device;                // empty where unknown
+    bool oneOfSeveralDevices = false;  // of its process: ranks of one number differ by device
     trace::Coordinates coordinates;
     base::Duration total, compute, hidden, moving, waiting, copy, bubble;
     CauseDurations bubbleByCause;

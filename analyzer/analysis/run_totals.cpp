@@ -72,6 +72,8 @@ RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) c
     const auto means = exactMeans(sums, iterations);
     RankSummary summary;
     summary.number = rank.number;
+    summary.device = rank.device;
+    summary.oneOfSeveralDevices = rank.oneOfSeveralDevices;
     summary.coordinates = rank.coordinates;
     summary.compute = {means[0]};
     summary.moving = {means[1]};

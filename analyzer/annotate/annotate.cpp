@@ -55,6 +55,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
         known->apply(draft, false);
     }
     limitNumbers(draft);
+    draft.shareAmongDevices();
     giveTransfersToKernels(draft);
     draft.sort();
     numberCollectives(draft);
@@ -84,13 +85,13 @@ base::Result<trace::Trace> annotateOnOneClock(trace::Trace events, const Rules& 
         said = saidOfClocks(*annotated, alignment);
         if (!alignment) return std::move(*annotated).withDiagnostics(said);
         if (!alignment->corrects()) {
-            return withClockBounds(std::move(*annotated), *alignment).withDiagnostics(said);
+            return withClocks(std::move(*annotated), *alignment).withDiagnostics(said);
         }
     }
     base::Result<trace::Trace> aligned =
         annotate(withCorrectedClocks(std::move(events), *alignment), rules);
     if (!aligned) return aligned;
-    return withClockBounds(std::move(*aligned), *alignment).withDiagnostics(said);
+    return withClocks(std::move(*aligned), *alignment).withDiagnostics(said);
 }
 
 }  // namespace pleat::annotate

@@ -4,54 +4,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <queue>
 #include <utility>
 
+#include "annotate/clock_evidence.h"
 #include "annotate/clock_fit.h"
-#include "annotate/communication.h"
 
 namespace pleat::annotate {
 namespace {
 
 using trace::RankId;
+using Basis = ClockCorrection::Basis;
 
-// What two ranks' own times say about their clocks.
-struct Evidence {
-    struct Moment {
-        std::int64_t first = 0, second = 0;  // own times of it
-    };
-    struct Message {
-        std::int64_t sent = 0, arrived = 0;
-        bool fromFirst = false;
-    };
-    std::vector<Moment> moments;
-    std::vector<Message> messages;
-};
-
-// Where `to`'s clock would lie if it were put on the reference's by way of one other rank.
+// Where `to` would be if it were put on the reference by way of one other clock.
 struct Way {
-    RankId to;
+    ClockId to;
     ClockCorrection correction;
     friend bool operator<(const Way& a, const Way& b) {  // the queue's top is the least bound
         return std::pair(a.correction.bound, a.to) > std::pair(b.correction.bound, b.to);
     }
 };
 
+base::TraceTime corrected(const ClockCorrection& correction, base::TraceTime time) {
+    const double run = static_cast<double>((time - correction.origin).ns) * correction.drift;
+    return time + correction.offset + base::Duration{static_cast<std::int64_t>(std::llround(run))};
+}
+
 class Aligner {
   public:
-    explicit Aligner(const trace::Trace& trace) : m_trace(trace), m_span(trace.ranks().size()) {}
+    explicit Aligner(const trace::Trace& trace)
+        : m_trace(trace),
+          m_clocks(gatherClocks(trace)),
+          m_span(m_clocks.clocks.size()),
+          m_corrections(m_clocks.clocks.size()) {}
 
     std::optional<ClockAlignment> run() {
-        gather();
-        if (m_evidence.empty()) return std::nullopt;
-        if (std::any_of(m_evidence.begin(), m_evidence.end(),
+        const std::size_t count = m_clocks.clocks.size();
+        if (count == 0) return std::nullopt;
+        if (std::any_of(m_clocks.evidence.begin(), m_clocks.evidence.end(),
                         [](const auto& entry) { return entry.second.moments.empty(); }))
             measureSpans();
+        const ClockId reference = busiest();
+        m_corrections[reference].basis = Basis::SameClock;
+        if (spread(reference) == 0 && count > 1) return std::nullopt;
         ClockAlignment alignment;
-        alignment.of = base::IdVector<trace::RankTag, ClockCorrection>(m_trace.ranks().size());
-        alignment.reference = busiest();
-        return spread(alignment) > 0 ? std::optional(std::move(alignment)) : std::nullopt;
+        alignment.reference = m_clocks.clocks[reference].firstRank;
+        alignment.clocks = count;
+        alignment.diagnostics = m_clocks.diagnostics;
+        for (const ClockId clock : m_clocks.of) {
+            alignment.of.push(m_corrections[clock]);
+            alignment.clock.push(static_cast<std::int32_t>(clock.index()));
+        }
+        return alignment;
     }
 
   private:
@@ -60,127 +64,183 @@ class Aligner {
         std::vector<bool> seen(m_span.size(), false);
         for (std::size_t i = 0; i < m_trace.eventCount(); ++i) {
             const trace::Event event = m_trace.event(trace::EventId::at(i));
-            const RankId rank = m_trace.lanes()[event.lane].rank;
-            base::Interval& span = m_span[rank];
-            if (!seen[rank.index()]) span = event.span;
-            seen[rank.index()] = true;
+            const ClockId clock = m_clocks.of[m_trace.lanes()[event.lane].rank];
+            base::Interval& span = m_span[clock];
+            if (!seen[clock.index()]) span = event.span;
+            seen[clock.index()] = true;
             span = {std::min(span.begin, event.span.begin), std::max(span.end, event.span.end)};
         }
     }
 
-    void gather() {
-        for (const trace::Match& match : m_trace.annotations().matches) {
-            if (!match.complete || match.members.size() < 2) continue;
-            const trace::Transfer& first = transfer(match.members.front());
-            const bool message = isMessage(first.operation);
-            if (!message && !endsTogether(first.operation, m_trace.name(first.event))) continue;
-            for (std::size_t i = 1; i < match.members.size(); ++i) {
-                const trace::Transfer& other = transfer(match.members[i]);
-                if (other.rank == first.rank) continue;
-                Evidence& evidence = m_evidence[{first.rank, other.rank}];
-                if (message) {
-                    const bool sends = first.operation == trace::Operation::Send;
-                    const trace::Transfer& sent = sends ? first : other;
-                    const trace::Transfer& arrived = sends ? other : first;
-                    evidence.messages.push_back({sent.span.begin.ns, arrived.span.end.ns, sends});
-                } else {
-                    evidence.moments.push_back({first.span.end.ns, other.span.end.ns});
-                }
-            }
+    // The clock that most communication relates to others; the first one on UTC without any.
+    [[nodiscard]] ClockId busiest() const {
+        base::IdVector<ClockTag, std::size_t> anchors(m_clocks.clocks.size());
+        for (const auto& [pair, evidence] : m_clocks.evidence) {
+            const std::size_t count = evidence.moments.size() + evidence.messages.size();
+            anchors[pair.first] += count;
+            anchors[pair.second] += count;
         }
+        const auto rating = [&](std::size_t i) {
+            return std::pair(anchors[ClockId::at(i)], m_clocks.clocks[ClockId::at(i)].utc);
+        };
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < anchors.size(); ++i)
+            if (rating(i) > rating(best)) best = i;
+        return ClockId::at(best);
     }
 
-    [[nodiscard]] const trace::Transfer& transfer(trace::TransferId id) const {
-        return m_trace.annotations().transfers[id];
-    }
-
-    [[nodiscard]] RankId busiest() const {
-        std::map<RankId, std::size_t> anchors;
-        for (const auto& [pair, evidence] : m_evidence) {
-            anchors[pair.first] += evidence.moments.size() + evidence.messages.size();
-            anchors[pair.second] += evidence.moments.size() + evidence.messages.size();
-        }
-        return std::max_element(anchors.begin(), anchors.end(),
-                                [](const auto& a, const auto& b) { return a.second < b.second; })
-            ->first;
-    }
-
-    // From the reference along the pairs that share anchors, each rank by the way of the least
-    // error; each step adds its own. How many ranks were reached.
-    std::size_t spread(ClockAlignment& alignment) {
+    // From the reference along the clocks that share anchors, each by the way of the least error;
+    // each step adds its own. How many clocks were reached.
+    std::size_t spread(ClockId reference) {
         std::priority_queue<Way> ways;
         std::size_t reached = 0;
-        alignment.of[alignment.reference].anchors = 1;
-        addWays(alignment, alignment.reference, ways);
+        addWays(reference, ways);
         while (!ways.empty()) {
             const Way way = ways.top();
             ways.pop();
-            if (alignment.of[way.to].anchors > 0) continue;
-            alignment.of[way.to] = way.correction;
+            if (isReached(way.to)) continue;
+            m_corrections[way.to] = way.correction;
             ++reached;
-            addWays(alignment, way.to, ways);
+            addWays(way.to, ways);
         }
         return reached;
     }
 
-    void addWays(const ClockAlignment& alignment, RankId from,
-                 std::priority_queue<Way>& ways) const {
-        for (const auto& [pair, evidence] : m_evidence) {
+    [[nodiscard]] bool isReached(ClockId clock) const {
+        return m_corrections[clock].basis != Basis::Nothing;
+    }
+
+    void addWays(ClockId from, std::priority_queue<Way>& ways) {
+        for (const auto& [pair, evidence] : m_clocks.evidence) {
             const bool forward = pair.first == from;
-            const RankId to = forward ? pair.second : pair.first;
-            if ((!forward && pair.second != from) || alignment.of[to].anchors > 0) continue;
-            const auto corrected = [&](std::int64_t time) {
-                return static_cast<double>(alignment.corrected(from, {time}).ns);
-            };
-            const std::optional<ClockLine> line =
-                evidence.moments.empty() ? lineOfMessages(evidence, forward, corrected, m_span[to])
-                                         : lineOfMoments(evidence, forward, corrected);
+            const ClockId to = forward ? pair.second : pair.first;
+            if ((!forward && pair.second != from) || isReached(to)) continue;
+            const bool onUtc = m_clocks.clocks[from].utc && m_clocks.clocks[to].utc;
+            const auto line = evidence.moments.empty()
+                                  ? lineOfMessages(evidence, forward, from, to, onUtc)
+                                  : lineOfMoments(evidence, forward, from);
             if (!line) continue;
             ClockCorrection correction;
             correction.offset = {static_cast<std::int64_t>(std::llround(line->offset))};
             correction.drift = line->drift;
             correction.origin = {static_cast<std::int64_t>(line->origin)};
             correction.anchors = line->anchors;
-            correction.byMessages = evidence.moments.empty();
-            correction.bound = alignment.of[from].bound +
+            correction.basis = evidence.moments.empty() ? Basis::Messages : Basis::Collectives;
+            correction.bound = m_corrections[from].bound +
                                base::Duration{static_cast<std::int64_t>(std::ceil(line->worst))};
+            ways.push({to, correction});
+        }
+        addWaysOfUtc(from, ways);
+    }
+
+    // By UTC all are as far from any one: the first one that is reached leaves the least error.
+    void addWaysOfUtc(ClockId from, std::priority_queue<Way>& ways) {
+        if (!m_clocks.clocks[from].utc || std::exchange(m_utcReached, true)) return;
+        for (std::size_t i = 0; i < m_clocks.clocks.size(); ++i) {
+            const ClockId to = ClockId::at(i);
+            if (!m_clocks.clocks[to].utc || isReached(to)) continue;
+            ClockCorrection correction = m_corrections[from];
+            correction.basis = Basis::Utc;
+            correction.anchors = 0;
+            correction.bound += base::Duration{static_cast<std::int64_t>(kUtcSpreadNs)};
             ways.push({to, correction});
         }
     }
 
-    // `corrected` puts times of the rank that is already related on the reference's clock.
-    template <class Corrected>
-    static std::optional<ClockLine> lineOfMoments(const Evidence& evidence, bool forward,
-                                                  Corrected corrected) {
+    [[nodiscard]] double onReference(ClockId clock, std::int64_t time_ns) const {
+        return static_cast<double>(corrected(m_corrections[clock], {time_ns}).ns);
+    }
+
+    [[nodiscard]] std::optional<ClockLine> lineOfMoments(const ClockEvidence& evidence,
+                                                         bool forward, ClockId from) const {
         std::vector<ClockAnchor> anchors;
-        for (const Evidence::Moment& moment : evidence.moments) {
+        for (const ClockEvidence::Moment& moment : evidence.moments) {
             const auto own = static_cast<double>(forward ? moment.second : moment.first);
-            anchors.push_back({own, corrected(forward ? moment.first : moment.second) - own});
+            anchors.push_back(
+                {own, onReference(from, forward ? moment.first : moment.second) - own});
         }
         return fitMoments(anchors);
     }
 
-    template <class Corrected>
-    static std::optional<ClockLine> lineOfMessages(const Evidence& evidence, bool forward,
-                                                   Corrected corrected, base::Interval ownSpan) {
+    [[nodiscard]] std::optional<ClockLine> lineOfMessages(const ClockEvidence& evidence,
+                                                          bool forward, ClockId from, ClockId to,
+                                                          bool onUtc) const {
         std::vector<ClockLimit> limits;
-        for (const Evidence::Message& message : evidence.messages) {
+        for (const ClockEvidence::Message& message : evidence.messages) {
             const bool toOwn = message.fromFirst == forward;
             const auto own = static_cast<double>(toOwn ? message.arrived : message.sent);
-            const double other = corrected(toOwn ? message.sent : message.arrived);
+            const double other = onReference(from, toOwn ? message.sent : message.arrived);
             limits.push_back({own, other - own, toOwn});
         }
-        return fitMessages(limits, static_cast<double>(ownSpan.begin.ns),
-                           static_cast<double>(ownSpan.end.ns));
+        const auto first = static_cast<double>(m_span[to].begin.ns);
+        const auto last = static_cast<double>(m_span[to].end.ns);
+        return onUtc ? fitMessagesOnUtc(limits, first, last) : fitMessages(limits, first, last);
     }
 
     const trace::Trace& m_trace;
-    base::IdVector<trace::RankTag, base::Interval> m_span;  // of its events
-    std::map<std::pair<RankId, RankId>, Evidence> m_evidence;
+    const Clocks m_clocks;
+    base::IdVector<ClockTag, base::Interval> m_span;  // of its events
+    base::IdVector<ClockTag, ClockCorrection> m_corrections;
+    bool m_utcReached = false;
 };
 
 std::string microseconds(base::Duration time) {
     return fmt::format("{:.1f} us", static_cast<double>(time.ns) / 1'000);
+}
+
+std::string restsOn(const ClockCorrection& correction) {
+    switch (correction.basis) {
+        case Basis::Collectives:
+            return fmt::format("{} collective{}", correction.anchors,
+                               correction.anchors == 1 ? "" : "s");
+        case Basis::Messages:
+            return fmt::format("{} message{}", correction.anchors,
+                               correction.anchors == 1 ? "" : "s");
+        default:
+            return "UTC";
+    }
+}
+
+void sayUnknown(const trace::Rank& rank, base::Diagnostics& diagnostics) {
+    diagnostics.add(base::Severity::Error, "clock_unknown",
+                    fmt::format("rank {} shares neither a collective nor messages both ways with "
+                                "the others, and its host's UTC is not in the file: how its clock "
+                                "relates to theirs is not known",
+                                rank.number));
+}
+
+void sayCorrected(const trace::Trace& trace, const ClockAlignment& alignment, RankId rank,
+                  base::Diagnostics& diagnostics) {
+    const ClockCorrection& correction = alignment.of[rank];
+    diagnostics.add(
+        base::Severity::Info, "clock_corrected",
+        fmt::format("rank {}'s clock was put on rank {}'s: {}{}, from {}",
+                    trace.ranks()[rank].number, trace.ranks()[alignment.reference].number,
+                    microseconds(correction.offset),
+                    correction.drift == 0 ? std::string()
+                                          : fmt::format(" and {:.1f} ppm", correction.drift * 1e6),
+                    restsOn(correction)));
+}
+
+// Several recordings on one clock: that is known, and worth a word.
+void sayShared(const trace::Trace& trace, const ClockAlignment& alignment,
+               base::Diagnostics& diagnostics) {
+    for (std::size_t i = 0; i < alignment.of.size(); ++i) {
+        const trace::Rank& rank = trace.ranks()[RankId::at(i)];
+        for (std::size_t j = 0; j < i; ++j) {
+            const trace::Rank& before = trace.ranks()[RankId::at(j)];
+            if (rank.number < 0 || before.number < 0 ||
+                alignment.clock[RankId::at(j)] != alignment.clock[RankId::at(i)] ||
+                before.clock.recording == rank.clock.recording)
+                continue;
+            diagnostics.add(base::Severity::Info, "clock_shared",
+                            fmt::format("ranks {} and {} were recorded on one host{}: their times "
+                                        "are of one clock",
+                                        before.number, rank.number,
+                                        rank.host.empty() ? std::string() : ", " + rank.host));
+            break;
+        }
+    }
 }
 
 }  // namespace
@@ -190,39 +250,34 @@ base::Diagnostics saidOfClocks(const trace::Trace& trace,
     base::Diagnostics diagnostics;
     if (!related) {
         diagnostics.add(base::Severity::Error, "clock_unknown",
-                        "the files share neither a collective nor messages both ways: how their "
-                        "clocks relate is not known, and times of different ranks cannot be "
-                        "compared");
+                        "the files share neither a collective nor messages both ways, nor do they "
+                        "tell UTC: how their clocks relate is not known, and times of different "
+                        "ranks cannot be compared");
         return diagnostics;
     }
     const ClockAlignment& alignment = *related;
+    diagnostics.add(alignment.diagnostics);
+    sayShared(trace, alignment, diagnostics);
+    if (alignment.clocks < 2) return diagnostics;
     base::Duration worst;
+    bool byUtc = false;
     for (std::size_t i = 0; i < alignment.of.size(); ++i) {
         const RankId id = RankId::at(i);
         const ClockCorrection& correction = alignment.of[id];
-        if (correction.anchors == 0) {
-            if (trace.ranks()[id].number < 0) continue;
-            diagnostics.add(base::Severity::Error, "clock_unknown",
-                            fmt::format("rank {} shares neither a collective nor messages both "
-                                        "ways with the others: how its "
-                                        "clock relates to theirs is not known",
-                                        trace.ranks()[id].number));
+        if (trace.ranks()[id].number < 0) continue;
+        if (correction.basis == Basis::Nothing) {
+            sayUnknown(trace.ranks()[id], diagnostics);
             continue;
         }
         worst = std::max(worst, correction.bound);
-        if (correction.offset.ns == 0 && correction.drift == 0) continue;
-        diagnostics.add(
-            base::Severity::Info, "clock_corrected",
-            fmt::format(
-                "rank {}'s clock was put on rank {}'s: {}{}, from {} {}", trace.ranks()[id].number,
-                trace.ranks()[alignment.reference].number, microseconds(correction.offset),
-                correction.drift == 0 ? std::string()
-                                      : fmt::format(" and {:.1f} ppm", correction.drift * 1e6),
-                correction.anchors, correction.byMessages ? "messages" : "collectives"));
+        byUtc = byUtc || correction.basis == Basis::Utc;
+        if (correction.offset.ns != 0 || correction.drift != 0)
+            sayCorrected(trace, alignment, id, diagnostics);
     }
-    diagnostics.add(
-        base::Severity::Info, "clock_bound",
-        fmt::format("times of different ranks compare to within {}", microseconds(worst)));
+    diagnostics.add(base::Severity::Info, "clock_bound",
+                    fmt::format("times of ranks on different clocks compare to within {}{}",
+                                microseconds(worst),
+                                byUtc ? ": some are related by nothing but their hosts' UTC" : ""));
     return diagnostics;
 }
 
@@ -233,22 +288,22 @@ bool ClockAlignment::corrects() const {
 }
 
 base::TraceTime ClockAlignment::corrected(RankId rank, base::TraceTime time) const {
-    const ClockCorrection& correction = of[rank];
-    const double run = static_cast<double>((time - correction.origin).ns) * correction.drift;
-    return time + correction.offset + base::Duration{static_cast<std::int64_t>(std::llround(run))};
+    return annotate::corrected(of[rank], time);
 }
 
 std::optional<ClockAlignment> alignClocks(const trace::Trace& annotated) {
     return Aligner(annotated).run();
 }
 
-trace::Trace withClockBounds(trace::Trace trace, const ClockAlignment& alignment) {
-    base::IdVector<trace::RankTag, std::optional<base::Duration>> bounds(trace.ranks().size());
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
+trace::Trace withClocks(trace::Trace trace, const ClockAlignment& alignment) {
+    base::IdVector<trace::RankTag, trace::Trace::Clock> clocks;
+    for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
         const ClockCorrection& correction = alignment.of[RankId::at(i)];
-        if (correction.anchors > 0) bounds[RankId::at(i)] = correction.bound;
+        const bool bounded = alignment.clocks > 1 && correction.basis != Basis::Nothing;
+        clocks.push({alignment.clock[RankId::at(i)],
+                     bounded ? std::optional(correction.bound) : std::nullopt});
     }
-    return std::move(trace).withClockBounds(bounds);
+    return std::move(trace).withClocks(clocks);
 }
 
 trace::Trace withCorrectedClocks(trace::Trace trace, const ClockAlignment& alignment) {

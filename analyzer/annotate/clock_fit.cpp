@@ -199,4 +199,25 @@ std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits, doub
     return line;
 }
 
+std::optional<ClockLine> fitMessagesOnUtc(const std::vector<ClockLimit>& limits, double first,
+                                          double last) {
+    const auto within = [&](double spread) {
+        std::vector<ClockLimit> all = limits;
+        for (const double time : {first, last}) {
+            all.push_back({time, -spread, true});
+            all.push_back({time, spread, false});
+        }
+        std::optional<ClockLine> line = fitMessages(all, first, last);
+        if (line) line->anchors = limits.size();
+        return line;
+    };
+    if (const auto line = within(kUtcSpreadNs)) return line;
+    if (const auto line = fitMessages(limits, first, last)) return line;
+    constexpr double kMostNs = 1e13;  // hosts hours apart do not keep UTC
+    for (double spread = kUtcSpreadNs; spread < kMostNs; spread *= 2) {
+        if (const auto line = within(spread)) return line;
+    }
+    return std::nullopt;
+}
+
 }  // namespace pleat::annotate

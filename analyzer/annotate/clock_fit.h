@@ -36,11 +36,20 @@ struct ClockLine {
 // differ by less than kEndSpreadNs.
 [[nodiscard]] ClockLine fitMoments(const std::vector<ClockAnchor>& anchors);
 
+// How far UTC of two hosts may be apart where nothing but their own clocks says so: network time
+// leaves one to tens of milliseconds.
+inline constexpr double kUtcSpreadNs = 50'000'000;
+
 // For own times from `first` to `last`, at both of which `worst` holds, as between them. Nothing
 // where messages went one way only, or contradict every line. Nothing is added where the messages
 // do not ask for it; where they do, the middle of what they allow: of the offsets, or, where no
 // offset will do, of all lines.
 [[nodiscard]] std::optional<ClockLine> fitMessages(const std::vector<ClockLimit>& limits,
                                                    double first, double last);
+
+// The same for clocks that both keep UTC: no further apart than kUtcSpreadNs where messages allow
+// that, and else as little further as they ask for, so that messages one way only say something.
+[[nodiscard]] std::optional<ClockLine> fitMessagesOnUtc(const std::vector<ClockLimit>& limits,
+                                                        double first, double last);
 
 }  // namespace pleat::annotate

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ using trace::RankId;
 struct Launch {
     base::TraceTime called;
     base::Interval work;
+    RankId device;  // whose the work is: of a process with several devices one of its ranks
 };
 
 class DeviceTimes {
@@ -33,8 +35,9 @@ class DeviceTimes {
                 continue;
             if (work == trace::DeviceWork::Copy && !computing[laneOf(launch.to)]) continue;
             const trace::Event call = draft.events.event(launch.from);
-            m_launches[draft.rankOf(call)].push_back(
-                {call.span.begin, draft.events.event(launch.to).span});
+            m_launches[draft.rankOf(call)].push_back({call.span.begin,
+                                                      draft.events.event(launch.to).span,
+                                                      draft.rankOf(draft.events.event(launch.to))});
         }
         for (auto& launches : m_launches) {
             std::sort(launches.begin(), launches.end(),
@@ -58,8 +61,13 @@ class DeviceTimes {
                             base::printable(m_draft.events.name(item.event), 80)));
             return;
         }
+        const auto last = std::find_if(launch, launches.end(),
+                                       [&](const Launch& l) { return l.called >= event.span.end; });
+        item.rank = busiest(launch, last);
+        launch = std::find_if(launch, last, [&](const Launch& l) { return l.device == item.rank; });
         item.span = launch->work;
-        for (; launch != launches.end() && launch->called < event.span.end; ++launch) {
+        for (; launch != last; ++launch) {
+            if (launch->device != item.rank) continue;
             item.span.begin = std::min(item.span.begin, launch->work.begin);
             item.span.end = std::max(item.span.end, launch->work.end);
         }
@@ -82,6 +90,18 @@ class DeviceTimes {
     }
     std::size_t laneOf(EventId id) const { return m_draft.events.event(id).lane.index(); }
 
+    // The device on which most of the work was: that is where the task ran.
+    template <class Iterator>
+    static RankId busiest(Iterator launch, Iterator last) {
+        if (std::all_of(launch, last, [&](const Launch& l) { return l.device == launch->device; }))
+            return launch->device;
+        std::map<RankId, std::int64_t> work;
+        for (; launch != last; ++launch) work[launch->device] += launch->work.length().ns;
+        return std::max_element(work.begin(), work.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; })
+            ->first;
+    }
+
     Draft& m_draft;
     base::IdVector<trace::RankTag, std::vector<Launch>> m_launches;  // ascending by call
 };
@@ -103,9 +123,9 @@ base::IdVector<trace::RankTag, std::vector<KernelCall>> callsOfKernels(const Dra
         const auto id = trace::TransferId::at(i);
         if (onHost(draft, transfers[id].event)) continue;
         for (const trace::Dependency& launch : draft.events.dependenciesOf(transfers[id].event)) {
-            if (launch.kind == trace::DependencyKind::Launch)
-                calls[transfers[id].rank].push_back(
-                    {draft.events.event(launch.from).span.begin, id});
+            if (launch.kind != trace::DependencyKind::Launch) continue;
+            const trace::Event call = draft.events.event(launch.from);
+            calls[draft.rankOf(call)].push_back({call.span.begin, id});
         }
     }
     for (auto& list : calls) {

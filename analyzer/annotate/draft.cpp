@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace pleat::annotate {
 namespace {
@@ -14,6 +16,33 @@ void sortByRankAndStart(Items& items) {
 }
 
 }  // namespace
+
+void Draft::shareAmongDevices() {
+    std::map<trace::RankId, std::vector<trace::RankId>> others;  // by the process's first rank
+    std::map<std::pair<std::string, std::int64_t>, trace::RankId> firsts;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const trace::RankId id = trace::RankId::at(i);
+        if (!ranks[id].oneOfSeveralDevices) continue;
+        const trace::RankId first =
+            firsts.try_emplace({ranks[id].host, ranks[id].pid}, id).first->second;
+        if (first == id) continue;
+        ranks[id].number = ranks[first].number;
+        ranks[id].coordinates = ranks[first].coordinates;
+        others[first].push_back(id);
+    }
+    if (others.empty()) return;
+    for (auto* spans : {&found.iterations, &enclosing}) {
+        for (std::size_t i = 0, count = spans->size(); i < count; ++i) {
+            const auto of = others.find((*spans)[i].rank);
+            if (of == others.end()) continue;
+            for (const trace::RankId id : of->second) {
+                trace::IterationSpan copy = (*spans)[i];
+                copy.rank = id;
+                spans->push_back(copy);
+            }
+        }
+    }
+}
 
 void Draft::sort() {
     sortByRankAndStart(found.tasks);

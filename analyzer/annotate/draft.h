@@ -23,6 +23,9 @@ struct Draft {
     [[nodiscard]] trace::RankId rankOf(const trace::Event& event) const {
         return events.lanes()[event.lane].rank;
     }
+    // What the host's threads say of a process with several devices holds for each: its number, its
+    // place, its iterations. Once, when all readers are done.
+    void shareAmongDevices();
     // Puts everything found in the order the trace promises: by rank, then start.
     void sort();
 };

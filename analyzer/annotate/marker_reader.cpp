@@ -250,12 +250,17 @@ class MarkerReader {
         }
     }
 
+    // Two devices that one process worked on.
+    static bool isSameProcess(const trace::Rank& a, const trace::Rank& b) {
+        return a.oneOfSeveralDevices && b.oneOfSeveralDevices && a.pid == b.pid && a.host == b.host;
+    }
+
     void reportDuplicateRanks() {
         std::map<std::int32_t, const trace::Rank*> byNumber;
         for (const trace::Rank& rank : m_draft.ranks) {
             if (rank.number < 0) continue;
             const auto [other, isNew] = byNumber.try_emplace(rank.number, &rank);
-            if (isNew) continue;
+            if (isNew || isSameProcess(rank, *other->second)) continue;
             note(Severity::Error, "duplicate_rank",
                  fmt::format("process {} on {} and process {} on {} both are rank {}",
                              other->second->pid, other->second->host, rank.pid, rank.host,

@@ -26,13 +26,12 @@ class ChromeImporter {
   public:
     ChromeImporter(trace::TraceBuilder& builder)
         : m_builder(builder),
-          m_firstEvent(builder.eventCount()),
-          m_firstFlow(builder.flowCount()),
+          m_before(builder.added()),
           m_firstRank(builder.addRank({})),
           m_ranges(builder),
           m_launches(builder) {}
 
-    base::Result<void> run(EventStream& file, const std::function<void()>& allRead) && {
+    base::Result<FileFacts> run(EventStream& file, const std::function<void()>& allRead) && {
         const std::int64_t before = cutFiles();
         const auto read = file.run([this](const EventBatch& batch) { add(batch); }, allRead);
         if (!read) return read.error();
@@ -46,13 +45,31 @@ class ChromeImporter {
         matchFlows();
         m_launches.finish();
         const FileMetadata metadata = readMetadata(*read, m_builder.diagnostics());
-        m_builder.shift(m_firstEvent, m_firstFlow, metadata.baseTime);
         LaneOwners{m_builder, m_firstRank, m_laneNames, m_profiler}.settle(metadata, m_metadata);
         settleXla();
-        return {};
+        FileFacts facts;
+        facts.clock = clockOf(metadata);
+        for (const NamedLane& lane : m_laneNames) {
+            const auto device = lane.onDevice ? numberIn(lane.pid) : std::nullopt;
+            if (device.value_or(-1) >= 0) facts.deviceOfLane[lane.lane] = *device;
+        }
+        return facts;
     }
 
   private:
+    [[nodiscard]] FileClock clockOf(const FileMetadata& metadata) const {
+        FileClock clock;
+        clock.host = metadata.host;
+        clock.base = metadata.baseTime;
+        // One in the middle: a damaged event may be at 0.
+        const std::size_t events = m_builder.eventCount() - m_before.events;
+        if (events == 0) return clock;
+        const base::TraceTime some = m_builder.event(m_before.events + events / 2).span.begin;
+        std::int64_t moment_ns = 0;
+        clock.utc = !__builtin_add_overflow(some.ns, clock.base.ns, &moment_ns) && isUtc(moment_ns);
+        return clock;
+    }
+
     // The batch's own numbers of texts and lanes, as the trace knows them.
     struct Known {
         std::vector<base::StringId> texts;
@@ -256,7 +273,7 @@ class ChromeImporter {
     }
 
     base::Result<void> checkUsable() const {
-        if (m_builder.eventCount() > m_firstEvent || m_ranges.any()) return {};
+        if (m_builder.eventCount() > m_before.events || m_ranges.any()) return {};
         const base::Diagnostic* relative = m_builder.diagnostics().find("relative_time");
         if (relative != nullptr && m_timeless > 0) {
             return base::Error{base::ErrorCode::Input,
@@ -338,7 +355,7 @@ class ChromeImporter {
     };
 
     trace::TraceBuilder& m_builder;
-    const std::size_t m_firstEvent, m_firstFlow;
+    const trace::TraceBuilder::Added m_before;
     const trace::RankId m_firstRank;
     OpenRanges m_ranges;
     Launches m_launches;
@@ -356,8 +373,8 @@ class ChromeImporter {
 
 }  // namespace
 
-base::Result<void> importChrome(EventStream& file, trace::TraceBuilder& builder,
-                                const std::function<void()>& allRead) {
+base::Result<FileFacts> importChrome(EventStream& file, trace::TraceBuilder& builder,
+                                     const std::function<void()>& allRead) {
     return ChromeImporter(builder).run(file, allRead);
 }
 

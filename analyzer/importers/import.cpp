@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -14,15 +12,19 @@
 
 #include "importers/byte_source.h"
 #include "importers/chrome_import.h"
+#include "importers/device_ranks.h"
+#include "importers/file_times.h"
 #include "importers/nsight.h"
 #include "importers/nsight_source.h"
+#include "importers/pleat_import.h"
+#include "importers/rank_numbers.h"
+#include "store/reader.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::importers {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Severity;
 
 base::Error refuse(const fs::path& file, std::string_view why) {
     return {base::ErrorCode::Input, fmt::format("{}: {}", file.string(), why)};
@@ -40,27 +42,6 @@ bool isSqlite(const fs::path& file) {
     char start[16] = {};
     std::ifstream(file, std::ios::binary).read(start, sizeof start);
     return std::string_view(start, 15) == "SQLite format 3";
-}
-
-// The number behind the last `word` of a file's name that begins there: rank3.json,
-// trace_rank_3.json.gz, run-dp0-pp1.json; any letters' case.
-std::optional<std::int32_t> numberInFileName(const fs::path& file, std::string_view word) {
-    std::string name = file.filename().string();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    for (std::size_t at = name.rfind(word); at != std::string::npos;
-         at = at == 0 ? std::string::npos : name.rfind(word, at - 1)) {
-        if (at > 0 && std::isalpha(static_cast<unsigned char>(name[at - 1])) != 0 &&
-            word.size() < 4)
-            continue;  // "temp3" is no "mp3"; a word as long as "rank" may end another
-        std::size_t digit = at + word.size();
-        while (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
-        std::int32_t number = 0;
-        const auto [end, error] =
-            std::from_chars(name.data() + digit, name.data() + name.size(), number);
-        if (error == std::errc() && end != name.data() + digit) return number;
-    }
-    return std::nullopt;
 }
 
 std::uintmax_t sizeOf(const fs::path& file) {
@@ -109,16 +90,14 @@ class Importer {
                 next.emplace(open(files[i + 1]));
                 if (*next && **next) (**next)->begin();
             };
-            if (const auto added = add(files[i], *file, files.size() == 1, openNext); !added)
-                return added;
+            if (const auto added = add(files[i], *file, openNext); !added) return added;
             if (i == 0 && files.size() > 1) reserve(sizeOf(files[i]), m_bytes);
         }
-        return {};
+        return numberRanks(m_files, m_options.ranks, m_builder);
     }
 
-    trace::Trace build(bool alone) && {
-        if (!alone || !countsFromItsBegin())
-            m_builder.shift(0, 0, base::TraceTime{} - m_builder.earliest());
+    trace::Trace build() && {
+        bringTogether(m_files, countsFromItsBegin(), m_builder);
         return std::move(m_builder).build().trace;
     }
 
@@ -145,18 +124,24 @@ class Importer {
         return {base::ErrorCode::Cancelled, file.string() + ": reading was ended"};
     }
 
-    base::Result<void> add(const fs::path& file, const Events& events, bool alone,
+    base::Result<void> add(const fs::path& file, const Events& events,
                            const std::function<void()>& allRead) {
-        const std::size_t ranksBefore = m_builder.ranks().size();
-        const auto read = events ? addEvents(file, *events, allRead) : addSqlite(file);
-        if (!read) return read;
-        return numberRanks(file, ranksBefore, alone);
+        ReadFile added{file, {}, m_builder.added(), {}, m_builder.ranks().size(), 0};
+        auto read = events ? addEvents(file, *events, allRead) : addSqlite(file);
+        if (!read) return read.error();
+        added.facts = std::move(*read);
+        added.end = m_builder.added();
+        added.lastRank = m_builder.ranks().size();
+        separateDevices(added, m_builder);
+        m_files.push_back(std::move(added));
+        return {};
     }
 
     // A timeline of pipeline timers may count from the moment its first step began, which is a
     // little before its first timer: its zero means something and is kept.
     [[nodiscard]] bool countsFromItsBegin() const {
         constexpr std::int64_t kLongestLead_ns = 1'000'000'000;
+        if (m_files.size() != 1 || m_files.front().facts.clock.base.ns != 0) return false;
         const auto& ranks = m_builder.ranks();
         const bool ofTimers = std::any_of(ranks.begin(), ranks.end(), [](const trace::Rank& rank) {
             return rank.coordinates.pp >= 0;
@@ -175,9 +160,9 @@ class Importer {
         m_builder.reserveEvents(static_cast<std::size_t>(std::min(events, kMost)));
     }
 
-    base::Result<void> addEvents(const fs::path& file, EventStream& events,
-                                 const std::function<void()>& allRead) {
-        const auto read = importChrome(events, m_builder, allRead);
+    base::Result<FileFacts> addEvents(const fs::path& file, EventStream& events,
+                                      const std::function<void()>& allRead) {
+        auto read = importChrome(events, m_builder, allRead);
         if (m_cancelled) return cancelled(file);
         if (!read) {
             const std::string& packed = events.damage();
@@ -185,10 +170,15 @@ class Importer {
                                     ? read.error().message
                                     : fmt::format("{} ({})", read.error().message, packed));
         }
-        return {};
+        return read;
     }
 
-    base::Result<void> addSqlite(const fs::path& file) {
+    base::Result<FileFacts> addSqlite(const fs::path& file) {
+        if (store::isPleatFile(file)) {
+            auto read = importPleat(file, m_builder, [this] { return goOn(0); });
+            if (read) m_bytesRead += sizeOf(file);
+            return read;
+        }
         const auto database = NsightSource::open(file);
         if (!database) {
             return base::Error{database.error().code,
@@ -204,88 +194,10 @@ class Importer {
         return read;
     }
 
-    // Processes that do not say their rank are numbered by their devices, where those differ.
-    void numberByDevice(std::size_t first) {
-        std::map<std::int32_t, trace::RankId> byDevice;
-        for (std::size_t i = first; i < m_builder.ranks().size(); ++i) {
-            const trace::Rank& rank = m_builder.ranks()[trace::RankId::at(i)];
-            std::int32_t number = -1;
-            if (rank.number >= 0 || !rank.device.starts_with("cuda:")) continue;
-            std::from_chars(rank.device.data() + 5, rank.device.data() + rank.device.size(),
-                            number);
-            if (number < 0 || !byDevice.try_emplace(number, trace::RankId::at(i)).second) return;
-        }
-        for (const auto& [number, id] : byDevice) {
-            m_builder.ranks()[id].number = number;
-            m_builder.diagnostics().add(
-                Severity::Info, "rank_guessed",
-                fmt::format("process {} does not say its rank; taken as {}, its device's number",
-                            m_builder.ranks()[id].pid, number));
-        }
-    }
-
-    // Some programs write a file per rank and name it by where the rank lies: run-dp0-pp1.json.
-    void placeByFileName(const fs::path& file, trace::Rank& rank) {
-        const std::pair<const char*, std::int32_t&> places[] = {{"dp", rank.coordinates.dp},
-                                                                {"pp", rank.coordinates.pp},
-                                                                {"tp", rank.coordinates.tp},
-                                                                {"ep", rank.coordinates.ep},
-                                                                {"cp", rank.coordinates.cp}};
-        for (const auto& [name, coordinate] : places) {
-            const auto number = numberInFileName(file, name);
-            if (coordinate >= 0 || !number) continue;
-            coordinate = *number;
-            m_builder.diagnostics().add(
-                Severity::Info, "coordinates_guessed",
-                fmt::format("{} does not say where its rank lies; taken as {} {} from its name",
-                            file.string(), name, *number));
-        }
-    }
-
-    // Fills in what the file does not say itself, where it is about one rank.
-    base::Result<void> numberRanks(const fs::path& file, std::size_t first, bool alone) {
-        const auto ranks = m_builder.ranks().size() - first;
-        if (ranks > 1) numberByDevice(first);
-        const auto given = m_options.ranks.find(file);
-        if (given != m_options.ranks.end() && ranks != 1) {
-            return refuse(file, fmt::format("holds {} ranks; --rank names one", ranks));
-        }
-        for (std::size_t i = first; i < m_builder.ranks().size(); ++i) {
-            trace::Rank& rank = m_builder.ranks()[trace::RankId::at(i)];
-            if (given != m_options.ranks.end()) {
-                rank.number = given->second;
-            } else if (rank.number < 0 && ranks == 1) {
-                rank.number = numberInFileName(file, "rank").value_or(alone ? 0 : -1);
-                if (rank.number < 0) {
-                    return refuse(file, fmt::format("does not say which rank it is, and its name "
-                                                    "does not either; add --rank {}=N",
-                                                    file.string()));
-                }
-                m_builder.diagnostics().add(Severity::Info, "rank_guessed",
-                                            fmt::format("{} does not say its rank; taken as {}",
-                                                        file.string(), rank.number));
-            }
-            if (ranks == 1) placeByFileName(file, rank);
-            if (rank.number < 0) continue;
-            const auto [other, isNew] = m_fileOfRank.try_emplace(rank.number, file);
-            if (!isNew && other->second == file) {
-                return refuse(file, fmt::format("two of its processes say that they are rank {}; "
-                                                "give each another name, or a file of its own",
-                                                rank.number));
-            }
-            if (!isNew) {
-                return refuse(file, fmt::format("is rank {}, and so is {}; give one of them "
-                                                "another number with --rank FILE=N",
-                                                rank.number, other->second.string()));
-            }
-        }
-        return {};
-    }
-
     const ImportOptions& m_options;
     DecoderPool m_pool;
     trace::TraceBuilder m_builder;
-    std::map<std::int32_t, fs::path> m_fileOfRank;
+    std::vector<ReadFile> m_files;
     std::uint64_t m_bytes = 0, m_bytesRead = 0;  // of all files
     bool m_cancelled = false;
 };
@@ -319,7 +231,7 @@ base::Result<trace::Trace> importTraces(std::span<const fs::path> files,
                                         const ImportOptions& options) {
     Importer importer(options);
     if (const auto added = importer.add(files); !added) return added.error();
-    return std::move(importer).build(files.size() == 1);
+    return std::move(importer).build();
 }
 
 }  // namespace pleat::importers

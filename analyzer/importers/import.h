@@ -14,8 +14,9 @@
 namespace pleat::importers {
 
 struct ImportOptions {
-    // Rank numbers that the caller knows better, by file as it was named.
-    std::map<std::filesystem::path, std::int32_t> ranks;
+    // Rank numbers that the caller knows better, by file as it was named: of its first rank, or of
+    // each.
+    std::map<std::filesystem::path, std::vector<std::int32_t>> ranks;
     unsigned threads = 0;     // 0: as many as there are processors
     base::Progress progress;  // in bytes of all files
 };
@@ -27,10 +28,10 @@ struct ImportOptions {
 
 // Reads all files into one trace whose earliest event is at 0; a single timeline of pipeline timers
 // that counts from the begin of its first step keeps its zero. Every process of every file is a
-// rank of its own; a rank's number is what its file says, else what `options` says, else what the
-// file's name says ("rank3"). Input error in one line naming the file: unknown format (and what was
-// tried), nothing in it, the same rank number twice, a rank that cannot be told among several
-// files.
+// rank of its own, or one for each of the devices it worked on (device_ranks.h); its number is what
+// `options` says, else what its file says, else what rank_numbers.h finds. Input error in one line
+// naming the file: unknown format (and what was tried), nothing in it, the same rank number twice,
+// ranks that cannot be told among several files.
 [[nodiscard]] base::Result<trace::Trace> importTraces(std::span<const std::filesystem::path> files,
                                                       const ImportOptions& options = {});
 

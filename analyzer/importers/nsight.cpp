@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/nsight_clock.h"
 #include "importers/nsight_device.h"
 #include "importers/nsight_nvtx.h"
 
@@ -48,7 +49,7 @@ base::Result<Extent> extentOf(const NsightSource& source) {
     return extent;
 }
 
-base::Result<void> readAll(const NsightSource& source, trace::TraceBuilder& builder) {
+base::Result<FileFacts> readAll(const NsightSource& source, trace::TraceBuilder& builder) {
     const auto extent = extentOf(source);
     if (!extent) return extent.error();
     auto strings = NsightStrings::open(source, builder);
@@ -59,12 +60,16 @@ base::Result<void> readAll(const NsightSource& source, trace::TraceBuilder& buil
 
     NsightImport import{source, *strings, *lanes, builder, extent->earliest_ns};
     NsightLaunches launches;
-    if (const auto read = readNsightCalls(import, launches); !read) return read;
-    if (const auto read = readNsightDeviceWork(import, launches); !read) return read;
-    if (const auto read = readNsightNvtx(import); !read) return read;
+    if (const auto read = readNsightCalls(import, launches); !read) return read.error();
+    if (const auto read = readNsightDeviceWork(import, launches); !read) return read.error();
+    if (const auto read = readNsightNvtx(import); !read) return read.error();
     launches.join(builder);
-    lanes->finish();
-    return {};
+    FileFacts facts;
+    lanes->finish(facts);
+    auto clock = readNsightClock(source, extent->earliest_ns);
+    if (!clock) return clock.error();
+    facts.clock = std::move(*clock);
+    return facts;
 }
 
 }  // namespace
@@ -74,8 +79,9 @@ bool isNsightExport(const std::filesystem::path& file) {
     return source && source->isExport();
 }
 
-base::Result<void> importNsight(const std::filesystem::path& file, trace::TraceBuilder& builder,
-                                const std::function<bool()>& goOn) {
+base::Result<FileFacts> importNsight(const std::filesystem::path& file,
+                                     trace::TraceBuilder& builder,
+                                     const std::function<bool()>& goOn) {
     const auto source = NsightSource::open(file);
     if (!source) return source.error();
     if (!source->isExport())

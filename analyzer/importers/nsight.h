@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/result.h"
+#include "importers/file_facts.h"
 #include "trace/trace_builder.h"
 
 namespace pleat::importers {
@@ -24,7 +25,8 @@ namespace pleat::importers {
 //     to the wait, of the same process and correlation id; NCCL's kernels with {"correlation":n},
 //     copies with {"bytes":n,"copy_kind":"h2d"}. Waits on no stream (events, contexts) are on a
 //     lane of their own, native id -1.
-// Times are relative to the earliest event. Reads in the order of the rows and keeps none of them.
+// Times are relative to the earliest event; the clock says how to get UTC, where the export knows.
+// Reads in the order of the rows and keeps none of them.
 //
 // What was repaired, dropped or guessed goes to builder.diagnostics(): section_missing_<key>,
 // section_unreadable_<key>, column_missing_<key> (nsight_source.h), duplicate_row,
@@ -35,7 +37,7 @@ namespace pleat::importers {
 // Input error naming the file where it is no such export or is damaged, Io error where it cannot be
 // opened; the builder may then hold a part. `goOn` is asked now and then; false ends it with the
 // code Cancelled.
-[[nodiscard]] base::Result<void> importNsight(
+[[nodiscard]] base::Result<FileFacts> importNsight(
     const std::filesystem::path& file, trace::TraceBuilder& builder,
     const std::function<bool()>& goOn = [] { return true; });
 

@@ -163,6 +163,10 @@ class DeviceReader {
             if (!name) return name.error();
             const trace::RankId rank = m_import.lanes.process(integerAt(row, kProcess));
             const trace::LaneId lane = laneOf(row, rank, isWait);
+            if (section.table == kKernels.table || section.table == kGraphs.table)
+                m_import.lanes.worked(rank, row.integer(kDevice),
+                                      row.integer(kEnd) - row.integer(kStart),
+                                      !m_arguments.empty());
             m_import.lanes.saw(lane, row.integer(kEnd));
             m_launches.addWork(
                 {rank, integerAt(row, kCorrelation), m_import.builder.eventCount(), isWait});

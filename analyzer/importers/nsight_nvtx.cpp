@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "importers/nsight_clock.h"
 #include "importers/nsight_payloads.h"
 
 namespace pleat::importers {
@@ -44,11 +47,6 @@ constexpr NsightColumn kColumns[] = {
 constexpr NsightSection kNvtx{"nvtx", "NVTX_EVENTS", kColumns,
                               "no markers, so what the work was for is unknown; record with "
                               "--trace=nvtx a program that has NVTX ranges"};
-constexpr NsightColumn kExportColumns[] = {{"name", Required}, {"value", Required}};
-constexpr NsightSection kExport{"export", "META_DATA_EXPORT", kExportColumns, ""};
-constexpr NsightColumn kSessionColumns[] = {{"utcEpochNs", Required}};
-constexpr NsightSection kSession{"session", "TARGET_INFO_SESSION_START_TIME", kSessionColumns, ""};
-
 // ENUM_NSYS_EVENT_TYPE.
 enum EventType : std::int64_t {
     kCategory = 33,
@@ -100,22 +98,12 @@ class NvtxReader {
 
     base::Diagnostics& diagnostics() { return m_import.builder.diagnostics(); }
 
-    // Times count from the session's start, or are UTC where the export was normalised.
+    // Times count from the session's start, or are UTC.
     base::Result<void> readCaptureBegin() {
-        bool isUtc = false;
-        const auto read =
-            forEachRow(m_import.source.scan(kExport), [&](const store::Statement& row) {
-                isUtc = isUtc ||
-                        (row.text(0) == "EXPORT_PARAM_TIME_NORMALIZE" && row.text(1) == "true");
-            });
-        if (!read) return read;
-        if (!isUtc) return {};
-        const auto session = m_import.source.scan(kSession);
-        if (!session) return session.error();
-        if (!session->has_value()) return {};
-        const auto more = (*session)->step();
-        if (!more) return more.error();
-        if (*more) m_captureBegin_ns = (*session)->integer(0);
+        if (!isUtc(m_import.origin_ns)) return {};
+        const auto start = nsightSessionStart(m_import.source);
+        if (!start) return start.error();
+        m_captureBegin_ns = start->value_or(m_import.origin_ns);
         return {};
     }
 
@@ -182,6 +170,7 @@ class NvtxReader {
         const auto arguments = argumentsOf(row);
         if (!arguments) return arguments.error();
         const trace::LaneId lane = m_import.lanes.thread(integerAt(row, kThread));
+        noteRank(row, *name, *arguments);
         const trace::Event event{lane,
                                  *name,
                                  domainOf(row),
@@ -199,6 +188,40 @@ class NvtxReader {
             m_import.builder.addEvent(event, *arguments);
         }
         return {};
+    }
+
+    // NCCL's range of joining a communicator, and a range or mark that names the rank of its
+    // process.
+    void noteRank(const store::Statement& row, base::StringId name, const std::string& arguments) {
+        if (arguments.find("\"ranks\":") != std::string::npos) {
+            const auto object = nlohmann::json::parse(arguments, nullptr, false);
+            const auto number = [&](const char* key) {
+                const auto found = object.find(key);
+                return found != object.end() && found->is_number_integer()
+                           ? found->get<std::int64_t>()
+                           : -1;
+            };
+            if (object.is_object() && object.contains("comms_id") && number("rank") >= 0)
+                m_import.lanes.joined(integerAt(row, kThread),
+                                      {object["comms_id"].dump(), number("ranks"), number("rank")});
+        }
+        const auto [known, isNew] = m_rankOfName.try_emplace(name, -1);
+        if (isNew) known->second = wholeRank(m_import.builder.text(name));
+        if (known->second >= 0) m_import.lanes.named(integerAt(row, kThread), known->second);
+    }
+
+    // The number of a name that is nothing but a rank, "rank 3", "global_rank=3"; else -1.
+    static std::int32_t wholeRank(std::string_view name) {
+        for (const std::string_view word : {"global_rank", "global rank", "rank", "Rank", "RANK"}) {
+            if (!name.starts_with(word)) continue;
+            const std::size_t digit = name.find_first_not_of(" _:=#-", word.size());
+            std::int32_t number = -1;
+            if (digit == std::string_view::npos) return -1;
+            const auto [end, error] =
+                std::from_chars(name.data() + digit, name.data() + name.size(), number);
+            return error == std::errc() && end == name.data() + name.size() ? number : -1;
+        }
+        return -1;
     }
 
     void ignore(std::int64_t type) {
@@ -268,6 +291,7 @@ class NvtxReader {
     const NsightPayloads& m_payloads;
     std::map<DomainKey, base::StringId> m_domains;
     std::vector<Open> m_open;
+    std::map<base::StringId, std::int32_t> m_rankOfName;
     base::StringId m_nccl;
     std::int64_t m_captureBegin_ns = 0;
     std::int64_t m_ncclRanges = 0, m_ncclPayloads = 0;

@@ -58,15 +58,24 @@ base::Result<OpenedTrace> importFiles(std::span<const fs::path> files, const Ope
 
 base::Result<void> OpenRequest::addRank(std::string_view given) {
     const std::size_t equals = given.rfind('=');
-    const std::string_view digits =
+    std::string_view digits =
         equals == std::string_view::npos ? std::string_view() : given.substr(equals + 1);
-    std::int32_t number = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size() || number < 0) {
-        return base::Error{base::ErrorCode::Usage,
-                           fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3", given)};
+    std::vector<std::int32_t> numbers;
+    for (bool more = true; more;) {
+        std::int32_t number = -1;
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        more = end != digits.data() + digits.size();
+        if (error != std::errc() || number < 0 || (more && *end != ',')) {
+            return base::Error{base::ErrorCode::Usage,
+                               fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3, or "
+                                           "FILE=N,N,... for a file of several ranks",
+                                           given)};
+        }
+        numbers.push_back(number);
+        digits.remove_prefix(static_cast<std::size_t>(end - digits.data()) + (more ? 1 : 0));
     }
-    ranks[given.substr(0, equals)] = number;
+    ranks[given.substr(0, equals)] = std::move(numbers);
     return {};
 }
 
@@ -79,22 +88,26 @@ std::string OpenRequest::name() const {
 base::Result<OpenedTrace> openTrace(const OpenRequest& request, const base::Progress& progress) {
     const auto files = importers::traceFiles(request.files);
     if (!files) return files.error();
-    for (const auto& [file, number] : request.ranks) {
+    for (const auto& [file, numbers] : request.ranks) {
         if (std::find(files->begin(), files->end(), file) == files->end()) {
             return base::Error{base::ErrorCode::Usage,
                                fmt::format("--rank {}={}: {} is not among the files to read",
-                                           file.string(), number, file.string())};
+                                           file.string(), fmt::join(numbers, ","), file.string())};
         }
     }
     const auto isRecording = [](const fs::path& file) { return store::isPleatFile(file); };
-    const auto recording = std::find_if(files->begin(), files->end(), isRecording);
-    if (recording != files->end() && files->size() > 1) {
-        return base::Error{base::ErrorCode::Input,
-                           fmt::format("{}: is a recording of Pleat's, which holds all its ranks; "
-                                       "it cannot be read together with other files",
-                                       recording->string())};
+    const auto recordings = std::count_if(files->begin(), files->end(), isRecording);
+    if (recordings > 0 && recordings < static_cast<std::ptrdiff_t>(files->size())) {
+        const auto other = std::find_if_not(files->begin(), files->end(), isRecording);
+        const auto recording = std::find_if(files->begin(), files->end(), isRecording);
+        return base::Error{
+            base::ErrorCode::Input,
+            fmt::format("{}: is a recording of Pleat's, and {} is not: they cannot be read as one "
+                        "run; give files of one kind, or import the others to *.pleat first",
+                        recording->string(), other->string())};
     }
-    const bool ours = recording != files->end() || files->front().extension() == ".pleat";
+    const bool ours =
+        files->size() == 1 && (recordings == 1 || files->front().extension() == ".pleat");
     return ours ? openRecording(files->front(), request, progress)
                 : importFiles(*files, request, progress);
 }

@@ -18,10 +18,11 @@ namespace pleat::opening {
 
 struct OpenRequest {
     std::vector<std::filesystem::path> files;  // folders stand for the trace files in them
-    std::map<std::filesystem::path, std::int32_t> ranks;  // of files that do not say theirs
+    // Of files that do not say theirs: the number of the first rank, or of each.
+    std::map<std::filesystem::path, std::vector<std::int32_t>> ranks;
     std::string rules;  // JSON file: what names mean (docs/importing.md); empty: none
 
-    // "FILE=N"; Usage error for anything else.
+    // "FILE=N" or "FILE=4,5,6,7"; Usage error for anything else.
     [[nodiscard]] base::Result<void> addRank(std::string_view given);
     // For words: the one file, or "a.json and 7 more".
     [[nodiscard]] std::string name() const;

@@ -67,9 +67,13 @@ std::string renderQueues(const std::vector<analysis::DeviceQueue>& queues) {
     constexpr std::size_t kMostQueues = 16;
     std::string text =
         "Devices from their first work to the last: what they waited for when idle, and how much "
-        "was called and not begun\n"
-        "rank    busy   host called late  between work    other  deepest  mean   empty  depth over "
-        "time, \" .:-=+*#%@\"\n";
+        "was called and not begun\n";
+    const bool withDevice = std::any_of(queues.begin(), queues.end(),
+                                        [](const auto& queue) { return !queue.device.empty(); });
+    text += fmt::format(
+        "rank{}    busy   host called late  between work    other  deepest  mean   empty  depth "
+        "over time, \" .:-=+*#%@\"\n",
+        withDevice ? " device  " : "");
     for (std::size_t i = 0; i < std::min(queues.size(), kMostQueues); ++i) {
         const analysis::DeviceQueue& queue = queues[i];
         const analysis::DeviceIdle& idle = queue.idle;
@@ -78,8 +82,10 @@ std::string renderQueues(const std::vector<analysis::DeviceQueue>& queues) {
         const auto share = [&](base::Duration part) {
             return percent(whole > 0 ? static_cast<double>(part.ns) / whole : 0);
         };
-        text += fmt::format("{:>4} {:>7} {:>18} {:>13} {:>8}", queue.rank, share(idle.busy),
-                            share(idle.hostWait), share(idle.betweenWork), share(idle.other));
+        text += fmt::format("{:>4}", queue.rank);
+        if (withDevice) text += fmt::format(" {:<8}", base::printable(queue.device));
+        text += fmt::format(" {:>7} {:>18} {:>13} {:>8}", share(idle.busy), share(idle.hostWait),
+                            share(idle.betweenWork), share(idle.other));
         if (queue.depthOverTime.empty()) {
             text += "  no calls recorded\n";
             continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/say.h"
 #include "report/text_report.h"
@@ -84,14 +85,21 @@ std::string scheduleLine(const analysis::RunInfo& info) {
 }  // namespace
 
 std::string renderText(const analysis::RunInfo& info) {
-    const auto ranks = std::count_if(
-        info.processes.begin(), info.processes.end(),
-        [](const analysis::ProcessInfo& process) { return process.rank.number >= 0; });
-    std::string text =
-        fmt::format("{}, {}, {}, {}, {}, {} over {}\n", counted(ranks, "rank"),
-                    counted(info.processes.size(), "process"), counted(info.lanes, "lane"),
-                    counted(info.events, "event"), counted(info.tasks, "task"),
-                    counted(info.transfers, "transfer"), seconds(info.length));
+    // A process that worked on several devices stands there once for each.
+    std::set<std::int32_t> ranks;
+    std::size_t devices = 0, processes = info.processes.size();
+    for (const analysis::ProcessInfo& process : info.processes) {
+        if (process.rank.number < 0) continue;
+        const bool isNew = ranks.insert(process.rank.number).second;
+        devices += process.rank.oneOfSeveralDevices ? 1 : 0;
+        processes -= process.rank.oneOfSeveralDevices && !isNew ? 1 : 0;
+    }
+    std::string numbered = counted(ranks.size(), "rank");
+    if (devices > 0) numbered += " on " + counted(devices, "device");
+    std::string text = fmt::format("{}, {}, {}, {}, {}, {} over {}\n", numbered,
+                                   counted(processes, "process"), counted(info.lanes, "lane"),
+                                   counted(info.events, "event"), counted(info.tasks, "task"),
+                                   counted(info.transfers, "transfer"), seconds(info.length));
     text +=
         wrapped("Iterations: ",
                 fmt::format("{} complete ({}); incomplete: {}", info.completeIterations.size(),

@@ -99,6 +99,7 @@ Json byCause(const Value& values, Make make) {
 
 Json toJson(const analysis::RankSummary& rank) {
     Json json{{"rank", rank.number},
+              {"device", rank.device},
               {"dp", rank.coordinates.dp},
               {"pp", rank.coordinates.pp},
               {"tp", rank.coordinates.tp},
@@ -192,6 +193,7 @@ Json toJson(const std::vector<analysis::DeviceQueue>& queues) {
     Json list = Json::array();
     for (const analysis::DeviceQueue& queue : queues) {
         list.push_back({{"rank", queue.rank},
+                        {"device", queue.device},
                         {"deepest", queue.deepest},
                         {"mean_depth", queue.meanDepth},
                         {"empty_fraction", queue.emptyFraction},

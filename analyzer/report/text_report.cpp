@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/say.h"
 #include "report/device_report.h"
 #include "report/units.h"
 
@@ -60,14 +61,20 @@ std::string stackedBar(const std::vector<std::int32_t>& tenths) {
     return bar;
 }
 
-std::string renderRank(const RankSummary& rank, bool withCopy) {
+// Which columns a table of ranks needs.
+struct RankColumns {
+    bool copy = false, device = false;
+};
+
+std::string renderRank(const RankSummary& rank, RankColumns columns) {
     const std::vector<base::Duration> parts{rank.compute, rank.moving, rank.waiting, rank.copy,
                                             rank.bubble};
     const std::vector<std::int32_t> tenths = tenthsOfPercent(parts);
     std::string line = fmt::format("{:>4} {:>2} {:>2}", rank.number, known(rank.coordinates.dp),
                                    known(rank.coordinates.pp));
+    if (columns.device) line += fmt::format(" {:<8}", base::printable(rank.device));
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i == 3 && !withCopy) continue;
+        if (i == 3 && !columns.copy) continue;
         line +=
             fmt::format(" {:>3}.{}%{:>9}", tenths[i] / 10, tenths[i] % 10, milliseconds(parts[i]));
     }
@@ -75,14 +82,18 @@ std::string renderRank(const RankSummary& rank, bool withCopy) {
 }
 
 std::string renderRanks(const std::vector<RankSummary>& ranks) {
-    const bool withCopy = std::any_of(ranks.begin(), ranks.end(),
-                                      [](const RankSummary& rank) { return rank.copy.ns > 0; });
+    const auto any = [&](auto condition) {
+        return std::any_of(ranks.begin(), ranks.end(), condition);
+    };
+    const RankColumns columns{
+        any([](const RankSummary& rank) { return rank.copy.ns > 0; }),
+        any([](const RankSummary& rank) { return rank.oneOfSeveralDevices; })};
     std::string text =
         "\nWhere each rank's time went (share and ms of the mean iteration; sums to 100 %)\n";
-    text += fmt::format("rank dp pp {:>15} {:>15} {:>15}{} {:>15}\n", "compute #",
-                        "moving =", "waiting ~", withCopy ? fmt::format(" {:>15}", "copy +") : "",
-                        "bubble .");
-    for (const RankSummary& rank : ranks) text += renderRank(rank, withCopy);
+    text += fmt::format("rank dp pp{} {:>15} {:>15} {:>15}{} {:>15}\n",
+                        columns.device ? " device  " : "", "compute #", "moving =", "waiting ~",
+                        columns.copy ? fmt::format(" {:>15}", "copy +") : "", "bubble .");
+    for (const RankSummary& rank : ranks) text += renderRank(rank, columns);
     return text;
 }
 

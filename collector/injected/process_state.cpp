@@ -143,6 +143,23 @@ void copyDefinitions(State& state, RingHeader& parent) {
     }
 }
 
+// The rank that the environment says: torchrun gives each process its own RANK; what MPI and Slurm
+// say also reaches what runs beneath the process they started, so it is marked (kOfLauncher).
+template <std::size_t N>
+void writeRank(char (&text)[N]) {
+    if (const char* rank = getenv("RANK"); rank != nullptr) {
+        snprintf(text, N, "%s", rank);
+        return;
+    }
+    for (const char* name :
+         {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+        const char* rank = getenv(name);
+        if (rank == nullptr) continue;
+        snprintf(text, N, "%c%s", kOfLauncher, rank);
+        return;
+    }
+}
+
 void introduce(State& state) {
     state.interned = new Interned;
     state.interned->before = std::exchange(s_interned, state.interned);
@@ -151,13 +168,13 @@ void introduce(State& state) {
     if (ring != nullptr) state.definitions.attach(ring);
     char program[256] = {};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    const char* rank = getenv("RANK");
+    char rank[32] = {};
+    writeRank(rank);
     Record record;
     record.kind = RecordKind::ProcessInfo;
     record.value = static_cast<std::uint64_t>(getppid());
     define(state, record,
-           std::string_view(program, length > 0 ? static_cast<std::size_t>(length) : 0),
-           rank == nullptr ? "" : rank);
+           std::string_view(program, length > 0 ? static_cast<std::size_t>(length) : 0), rank);
     RingHeader* const inherited = std::exchange(s_definitions, ring);
     if (inherited == nullptr) return;
     copyDefinitions(state, *inherited);

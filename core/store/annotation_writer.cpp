@@ -1,6 +1,7 @@
 // Writing annotations (tasks, phases, transfers, …) and whole traces.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -249,7 +250,21 @@ base::Result<void> replaceAnnotations(const trace::Trace& annotated,
     return written;  // where it failed, closing the database rolls back
 }
 
+// UTC at time 0; nothing where a rank's clock is not related to it.
+std::optional<std::int64_t> originOf(const trace::Trace& trace) {
+    std::optional<std::int64_t> origin;
+    for (const trace::Rank& rank : trace.ranks()) {
+        if (!rank.clock.unixZero_ns) return std::nullopt;
+        if (!origin) origin = rank.clock.unixZero_ns;
+    }
+    return origin;
+}
+
 base::Result<void> writeRows(const trace::Trace& trace, Writer writer) {
+    if (const auto origin = originOf(trace)) {
+        const auto said = writer.setMeta("origin_unix_ns", fmt::to_string(*origin));
+        if (!said) return said;
+    }
     for (const trace::Rank& rank : trace.ranks()) {
         if (const auto added = writer.addRank(rank); !added) return added.error();
     }

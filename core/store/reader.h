@@ -23,6 +23,9 @@ struct LoadedTrace {
     trace::Trace trace;
     bool annotated = false;  // the file holds annotations; else they still have to be made
     bool finished = false;   // the recording was closed; else it is running or was interrupted
+    // Time 0 on UTC and on the monotonic clock of the host that recorded; none where not in the
+    // file.
+    std::optional<std::int64_t> unixZero_ns, monotonicZero_ns;
 };
 
 // Input error naming the file and what is wrong: not SQLite, not ours, newer schema (both versions

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +20,22 @@ namespace {
 std::int32_t number(const Statement& row, int column) {
     const std::int64_t value = row.isNull(column) ? -1 : row.integer(column);
     return std::in_range<std::int32_t>(value) ? static_cast<std::int32_t>(value) : -1;
+}
+
+// When trace time was 0 by a clock that showed `moment_ns` at trace time `at_ns`.
+std::optional<std::int64_t> originOf(std::int64_t moment_ns, std::int64_t at_ns) {
+    std::int64_t ns = 0;
+    if (__builtin_sub_overflow(moment_ns, at_ns, &ns) || ns < 0 || ns > trace::kFarthestNs)
+        return std::nullopt;
+    return ns;
+}
+
+// A moment as meta spells it; nothing for what is not one.
+std::optional<std::int64_t> origin(std::string_view text) {
+    std::int64_t ns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return originOf(ns, 0);
 }
 
 bool isTime(std::int64_t ns) { return ns >= -trace::kFarthestNs && ns <= trace::kFarthestNs; }
@@ -114,7 +133,7 @@ base::Result<LoadedTrace> TraceLoader::load() {
     return LoadedTrace{
         trace::Trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
                      std::move(m_annotations), allDiagnostics(built.trace.diagnostics())),
-        m_annotated, m_finished};
+        m_annotated, m_finished, m_unixZero_ns, m_monotonicZero_ns};
 }
 
 // An annotated file holds the counts of the loading before the annotation. What this loading met
@@ -132,18 +151,35 @@ base::Diagnostics TraceLoader::allDiagnostics(const base::Diagnostics& built) co
 }
 
 base::Result<void> TraceLoader::loadMeta() {
-    return each("meta", "select key, value from meta", [&](const Statement& row) {
+    const auto read = each("meta", "select key, value from meta", [&](const Statement& row) {
         if (row.text(0) == "annotated") m_annotated = row.text(1) == "1";
         if (row.text(0) == "state") m_finished = row.text(1) == "complete";
+        if (row.text(0) == "origin_unix_ns") m_unixZero_ns = origin(row.text(1));
+        if (row.text(0) == "origin_monotonic_ns") m_monotonicZero_ns = origin(row.text(1));
     });
+    if (!read || m_unixZero_ns) return read;
+    return each("clock_sample",
+                "select trace_ns, monotonic_ns, unix_ns from clock_sample order by id limit 1",
+                [&](const Statement& row) {
+                    const auto zero = [&](int column) {
+                        return originOf(row.integer(column), row.integer(0));
+                    };
+                    m_unixZero_ns = zero(2);
+                    m_monotonicZero_ns = zero(1);
+                });
 }
 
 base::Result<void> TraceLoader::loadRanks() {
+    // Older files have no column for it. A rank with a bound then has a clock of its own.
+    bool hasClock = false;
+    const auto looked = each("rank", "select 1 from pragma_table_info('rank') where name = 'clock'",
+                             [&](const Statement&) { hasClock = true; });
+    if (!looked) return looked;
     return eachById(
         "rank",
-        "select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end, clock_bound_ns "
-        "from rank "
-        "order by id",
+        fmt::format("select id, number, dp, pp, tp, ep, cp, host, pid, program, device, end, "
+                    "clock_bound_ns, {} from rank order by id",
+                    hasClock ? "clock" : "iif(clock_bound_ns is null, 0, id)"),
         [&](const Statement& row) {
             trace::Rank rank;
             rank.number = number(row, 1);
@@ -158,11 +194,31 @@ base::Result<void> TraceLoader::loadRanks() {
                 rank.clockBound = base::Duration{
                     std::clamp<std::int64_t>(row.integer(12), 0, trace::kFarthestNs)};
             }
+            rank.clock.clock = std::max(number(row, 13), 0);
+            rank.clock.unixZero_ns = m_unixZero_ns;
             m_ranks.add(row.integer(0), m_builder.addRank(std::move(rank)));
         });
 }
 
+// Ranks of one number and one process are the devices that it worked on.
+void TraceLoader::findDevices() {
+    std::map<std::tuple<std::int32_t, std::string, std::int64_t>, std::vector<trace::RankId>> of;
+    for (std::size_t i = 0; i < m_builder.ranks().size(); ++i) {
+        const auto id = trace::RankId::at(i);
+        const trace::Rank& rank = m_builder.ranks()[id];
+        if (rank.pid != 0 && !rank.device.empty())
+            of[{rank.number, rank.host, rank.pid}].push_back(id);
+    }
+    for (const auto& [process, devices] : of) {
+        std::set<std::string> names;
+        for (const trace::RankId id : devices) names.insert(m_builder.ranks()[id].device);
+        if (devices.size() < 2 || names.size() != devices.size()) continue;
+        for (const trace::RankId id : devices) m_builder.ranks()[id].oneOfSeveralDevices = true;
+    }
+}
+
 base::Result<void> TraceLoader::loadLanes() {
+    findDevices();
     return eachById("lane", "select id, rank, kind, native_id, name from lane order by id",
                     [&](const Statement& row) {
                         const trace::RankId rank = m_ranks.find(row.integer(1));

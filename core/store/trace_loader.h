@@ -1,6 +1,7 @@
 // Rows of a trace database to a Trace. Internal to the store.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,6 +64,7 @@ class TraceLoader {
 
     base::Result<void> loadMeta();
     base::Result<void> loadRanks();
+    void findDevices();
     base::Result<void> loadLanes();
     base::Result<void> loadStrings();
     base::Result<void> loadEvents();
@@ -92,6 +94,7 @@ class TraceLoader {
     RowMap<trace::MatchTag> m_matches;
     std::vector<trace::EventId> m_idOfAdded;
     std::uint32_t m_added = 0;
+    std::optional<std::int64_t> m_unixZero_ns, m_monotonicZero_ns;
     bool m_annotated = false;
     bool m_finished = false;
 };

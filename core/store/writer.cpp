@@ -55,12 +55,13 @@ void bindRank(const Statement& statement, const trace::Rank& rank) {
     } else {
         statement.bindNull(12);
     }
+    statement.bind(13, std::int64_t{rank.clock.clock});
 }
 
 constexpr std::string_view kUpdateRank =
     "update rank set number=?1, dp=?2, pp=?3, tp=?4, ep=?5, cp=?6, host=?7, pid=?8, program=?9, "
-    "device=?10, end=?11, clock_bound_ns=?12 "
-    "where id=?13";
+    "device=?10, end=?11, clock_bound_ns=?12, "
+    "clock=?13 where id=?14";
 
 constexpr std::string_view kAddDiagnostic =
     "insert into diagnostic (code, severity, count, example) values (?, ?, ?, ?) "
@@ -113,7 +114,7 @@ struct Writer::State {
              "excluded.value"},
             {&rank,
              "insert into rank (number, dp, pp, tp, ep, cp, host, pid, program, device, end, "
-             "clock_bound_ns) values (?,?,?,?,?,?,?,?,?,?,?,?)"},
+             "clock_bound_ns, clock) values (?,?,?,?,?,?,?,?,?,?,?,?,?)"},
             {&rankUpdate, std::string(kUpdateRank)},
             {&lane, "insert into lane (rank, kind, native_id, name) values (?, ?, ?, ?)"},
             {&laneName, "update lane set name = ? where id = ?"},
@@ -252,7 +253,7 @@ base::Result<trace::RankId> Writer::addRank(const trace::Rank& rank) {
 base::Result<void> Writer::updateRank(trace::RankId id, const trace::Rank& rank) {
     if (const auto begun = m_state->begin(); !begun) return begun;
     bindRank(*m_state->rankUpdate, rank);
-    m_state->rankUpdate->bind(13, rowId(id));
+    m_state->rankUpdate->bind(14, rowId(id));
     return m_state->keep(m_state->rankUpdate->run());
 }
 

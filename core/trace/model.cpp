@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "trace/limits.h"
+
 namespace pleat::trace {
 namespace {
 
@@ -39,9 +41,18 @@ std::string laneTitle(const Lane& lane) {
 }
 
 std::string rankTitle(const Rank& rank) {
-    if (rank.number >= 0) return fmt::format("rank {}", rank.number);
+    if (rank.number >= 0) {
+        return rank.oneOfSeveralDevices ? fmt::format("rank {} {}", rank.number, rank.device)
+                                        : fmt::format("rank {}", rank.number);
+    }
     return rank.program.empty() ? fmt::format("process {}", rank.pid)
                                 : fmt::format("process {} ({})", rank.pid, rank.program);
+}
+
+base::Duration clockError(const Rank& first, const Rank& second) {
+    if (first.clock.clock == second.clock.clock) return {};
+    if (!first.clockBound || !second.clockBound) return base::Duration{kFarthestNs};
+    return *first.clockBound + *second.clockBound;
 }
 
 std::string_view toString(ProcessEnd end) { return nameOf(kProcessEnds, end); }

@@ -37,8 +37,18 @@ enum class ProcessEnd : std::uint8_t {
     Killed,   // vanished in mid-run: its events end early
 };
 
-// One recorded process. A process that is no training rank (a launcher) has number -1 and takes no
-// part in analyses.
+// The clock from which the times of a process were read.
+struct ClockReading {
+    std::int32_t recording = 0;  // the file it came from, counted from 0
+    // Ranks with equal numbers read one clock, so their times compare to a timer's error.
+    std::int32_t clock = 0;
+    // UTC at the trace's time 0 by this clock; none where nothing relates it to UTC.
+    std::optional<std::int64_t> unixZero_ns = {};
+    friend bool operator==(const ClockReading&, const ClockReading&) = default;
+};
+
+// One recorded process with its device, or with one of its devices. A process that is not a
+// training rank (a launcher) has number -1 and takes no part in analyses.
 struct Rank {
     std::int32_t number = -1;  // global rank
     Coordinates coordinates;
@@ -47,10 +57,18 @@ struct Rank {
     std::string program;  // executable name
     std::string device;   // "cpu", "cuda:0"; empty where unknown
     ProcessEnd end = ProcessEnd::Unknown;
-    // How far its times may lie from the same moments on other ranks; none where all ranks were
-    // recorded on one clock, or nothing relates them.
+    // How far its times may be from the same moments on other clocks; none where all ranks were
+    // recorded on one clock, or nothing relates theirs.
     std::optional<base::Duration> clockBound = {};
+    ClockReading clock = {};
+    // Its process worked on several devices; each is a Rank with the same number, and this is one
+    // of them. The first holds the host's threads.
+    bool oneOfSeveralDevices = false;
 };
+
+// How wrong a comparison of times of two ranks may be beyond a timer's error: 0 on one clock,
+// kFarthestNs where nothing relates their clocks.
+[[nodiscard]] base::Duration clockError(const Rank& first, const Rank& second);
 
 enum class LaneKind : std::uint8_t { HostThread, DeviceStream };
 
@@ -63,7 +81,8 @@ struct Lane {
 
 // What a lane is called for a person: its name, or "thread 7", "stream 7".
 [[nodiscard]] std::string laneTitle(const Lane& lane);
-// What a process is called for a person: "rank 3", or "process 4711 (torchrun)".
+// What a process is called for a person: "rank 3", "rank 3 cuda:1" for one of its devices, or
+// "process 4711 (torchrun)".
 [[nodiscard]] std::string rankTitle(const Rank& rank);
 
 enum class EventKind : std::uint8_t { Range, Mark };

@@ -75,11 +75,13 @@ Trace retimed(Trace trace, const std::function<base::TraceTime(RankId, base::Tra
     return Trace(columns, ranks, lanes, {}, std::move(diagnostics));
 }
 
-Trace Trace::withClockBounds(
-    const base::IdVector<RankTag, std::optional<base::Duration>>& bounds) && {
-    assert(bounds.size() == m_ranks.size());
-    for (std::size_t i = 0; i < m_ranks.size(); ++i)
-        m_ranks[RankId::at(i)].clockBound = bounds[RankId::at(i)];
+Trace Trace::withClocks(const base::IdVector<RankTag, Clock>& clocks) && {
+    assert(clocks.size() == m_ranks.size());
+    for (std::size_t i = 0; i < m_ranks.size(); ++i) {
+        Rank& rank = m_ranks[RankId::at(i)];
+        rank.clockBound = clocks[RankId::at(i)].bound;
+        rank.clock.clock = clocks[RankId::at(i)].number;
+    }
     return std::move(*this);
 }
 

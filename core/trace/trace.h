@@ -96,9 +96,12 @@ class Trace {
         return std::move(*this);
     }
 
-    // The same trace, with how well each rank's clock compares with the others'.
-    [[nodiscard]] Trace withClockBounds(
-        const base::IdVector<RankTag, std::optional<base::Duration>>& bounds) &&;
+    // The same trace, with which ranks share a clock and how well it compares with the others'.
+    struct Clock {
+        std::int32_t number = 0;
+        std::optional<base::Duration> bound;
+    };
+    [[nodiscard]] Trace withClocks(const base::IdVector<RankTag, Clock>& clocks) &&;
 
     // First start to last end over all events; empty for a trace without events.
     [[nodiscard]] base::Interval span() const;

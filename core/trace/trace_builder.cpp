@@ -280,8 +280,8 @@ void TraceBuilder::addDependency(std::size_t fromAdded, std::size_t toAdded, Dep
     m_columns.dependencies.push_back({EventId::at(fromAdded), EventId::at(toAdded), kind});
 }
 
-void TraceBuilder::shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by) {
-    for (std::size_t i = fromAdded; by.ns != 0 && i < eventCount(); ++i) {
+void TraceBuilder::shift(Added from, Added to, base::Duration by) {
+    for (std::size_t i = from.events; by.ns != 0 && i < to.events; ++i) {
         std::int64_t& start_ns = m_columns.startNs[i];
         std::int64_t& duration_ns = m_columns.durationNs[i];
         const base::Interval span = withinRange(
@@ -289,7 +289,7 @@ void TraceBuilder::shift(std::size_t fromAdded, std::size_t fromFlow, base::Dura
         start_ns = span.begin.ns;
         duration_ns = span.length().ns;
     }
-    for (std::size_t i = fromFlow; i < m_flows.size(); ++i) {
+    for (std::size_t i = from.flows; i < to.flows; ++i) {
         m_flows[i].fromTime = moved(m_flows[i].fromTime, by);
         m_flows[i].toTime = moved(m_flows[i].toTime, by);
     }
@@ -320,9 +320,12 @@ void TraceBuilder::removeEvents(const std::vector<std::size_t>& added) {
     compact(m_columns.sourceRow);
 }
 
-base::TraceTime TraceBuilder::earliest() const {
-    const auto first = std::min_element(m_columns.startNs.begin(), m_columns.startNs.end());
-    return {first == m_columns.startNs.end() ? 0 : *first};
+base::TraceTime TraceBuilder::earliest(Added from, Added to) const {
+    const auto at = [&](std::size_t i) {
+        return m_columns.startNs.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    const auto first = std::min_element(at(from.events), at(to.events));
+    return {first == at(to.events) ? 0 : *first};
 }
 
 TraceBuilder::Built TraceBuilder::build() && {

@@ -43,13 +43,21 @@ class TraceBuilder {
         base::TraceTime toTime;
     };
     void addFlow(const Flow& flow) { m_flows.push_back(flow); }
-    // Moves the events added from `fromAdded` on, and flows added from `fromFlow` on, in time.
-    void shift(std::size_t fromAdded, std::size_t fromFlow, base::Duration by);
+    // What was added up to some moment.
+    struct Added {
+        std::size_t events = 0, flows = 0;
+    };
+    [[nodiscard]] Added added() const { return {eventCount(), flowCount()}; }
+    // Moves what was added after `from` and before `to` in time.
+    void shift(Added from, Added to, base::Duration by);
+    // The same for all that was added after `from`.
+    void shift(Added from, base::Duration by) { shift(from, added(), by); }
     [[nodiscard]] std::size_t flowCount() const { return m_flows.size(); }
     // Takes events out again, before any dependency on them was added. `added` ascends.
     void removeEvents(const std::vector<std::size_t>& added);
-    // The start of the earliest event; 0 without events.
-    [[nodiscard]] base::TraceTime earliest() const;
+    // The start of the earliest event added after `from` and before `to`; 0 without one.
+    [[nodiscard]] base::TraceTime earliest(Added from, Added to) const;
+    [[nodiscard]] base::TraceTime earliest() const { return earliest({}, added()); }
     base::Diagnostics& diagnostics() { return m_diagnostics; }
 
     // The trace, and for every added event (in order of adding) its id in it. The builder is spent.

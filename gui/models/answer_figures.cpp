@@ -135,6 +135,7 @@ std::vector<Bar> rankBars(const RunResults& results) {
         place.rank = rank.number;
         Bar& bar = bars.emplace_back();
         bar.title = Text::tr("rank %1").arg(rank.number);
+        if (rank.oneOfSeveralDevices) bar.title += ' ' + shownText(rank.device);
         for (std::size_t part = 0; part < parts.size(); ++part) {
             if (parts[part].ns > 0)
                 bar.segments.push_back({part, parts[part], tenths[part], place});

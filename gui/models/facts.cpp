@@ -48,7 +48,7 @@ QString rankName(const trace::Trace& trace, trace::RankId rank) {
     if (!rank.valid()) return Text::tr("unknown");
     const trace::Rank& about = trace.ranks()[rank];
     return about.number >= 0
-               ? Text::tr("rank %1").arg(about.number)
+               ? shownText(trace::rankTitle(about))
                : Text::tr("process %1 (%2)").arg(about.pid).arg(shownText(about.program));
 }
 

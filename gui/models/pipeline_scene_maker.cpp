@@ -84,7 +84,7 @@ class Rows {
 
     [[nodiscard]] std::string titleOf(trace::RankId rank, std::int32_t stage) const {
         const trace::Rank& about = m_trace.ranks()[rank];
-        std::string title = "rank " + std::to_string(about.number);
+        std::string title = trace::rankTitle(about);
         if (m_by == PipelineRows::Stage)
             return stage < 0 ? title : "stage " + std::to_string(stage) + ", " + title;
         if (about.coordinates.pp >= 0) title += ", pp " + std::to_string(about.coordinates.pp);

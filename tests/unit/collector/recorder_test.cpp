@@ -149,6 +149,16 @@ TEST(Record, AHelperForkedByARankIsNotThatRank) {
     EXPECT_EQ(r.query("select number from rank order by number is null"), (Lines{"3", "NULL"}));
 }
 
+TEST(Record, TheVariablesOfALauncherNumberRanksWhereNothingElseDoes) {
+    setenv("SLURM_PROCID", "5", 1);
+    const Recording alone = recordProgram({kProgram, "fork"});
+    const Recording below = recordProgram(
+        {"sh", "-c", std::string(kProgram) + " text; RANK=3 " + std::string(kProgram) + " text"});
+    unsetenv("SLURM_PROCID");
+    EXPECT_EQ(alone.query("select number from rank order by number is null"), (Lines{"5", "NULL"}));
+    EXPECT_EQ(below.query("select number from rank order by number is null"), (Lines{"3", "NULL"}));
+}
+
 TEST(Record, AnExecBeginsAnotherProcessOfTheSameNumber) {
     const Recording r = recordProgram({kProgram, "exec"});
     EXPECT_EQ(r.query("select count(*), count(distinct pid) from rank where end = 'exited'"),

@@ -118,8 +118,8 @@ TEST(TraceBuilder, TimesBeyondTheRangeAreKeptAtItsEndAndCounted) {
     MadeRun run;
     run.add(0, {"near", 100, 200});
     run.add(0, {"far", 300, kFarthestNs + 1});
-    run.builder.shift(0, 0, {kMost});
-    run.builder.shift(0, 0, {-kMost});
+    run.builder.shift({}, {kMost});
+    run.builder.shift({}, {-kMost});
     const auto built = std::move(run.builder).build();
     EXPECT_EQ(eventsOf(built.trace, run.lane[0]),
               (std::vector<Named>{{"near", -kFarthestNs, -kFarthestNs},

@@ -162,10 +162,10 @@ TEST(RunAnalysis, NamesNobodyWhereClocksMayBeWrongByMore) {
     for (std::int32_t m = 0; m < 4; ++m) options.extra.push_back({3, m, base::Duration{4'000}});
     const std::int64_t late_ns = analysed(options).ranks[1].waits[0].duration.ns;
     for (const bool unsure : {false, true}) {
-        base::IdVector<trace::RankTag, std::optional<base::Duration>> bounds(4);
-        bounds[trace::RankId(1)] = base::Duration{late_ns / 3};
-        bounds[trace::RankId(3)] = base::Duration{unsure ? late_ns : late_ns / 3};
-        const auto trace = annotated(options).withClockBounds(bounds);
+        base::IdVector<trace::RankTag, trace::Trace::Clock> clocks;
+        for (std::int32_t i = 0; i < 4; ++i) clocks.push({i, base::Duration{late_ns / 3}});
+        if (unsure) clocks[trace::RankId(3)].bound = base::Duration{late_ns};
+        const auto trace = annotated(options).withClocks(clocks);
         const RunAnalysis analysis = *analyseRun(trace, {});
         ASSERT_FALSE(analysis.ranks[1].waits.empty());
         EXPECT_EQ(analysis.ranks[1].waits[0].lateRank, unsure ? -1 : 3);
