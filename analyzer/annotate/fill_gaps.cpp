@@ -41,8 +41,25 @@ void fillRankNumbers(Draft& draft, const StagesOfRank& stages) {
     }
 }
 
-// Ranks with the same first stage are replicas of one pipeline rank.
+// By RankId: the rank's place in its tensor-parallel group, -1 where it is in none.
+std::vector<std::int32_t> placesInTensorGroups(const Draft& draft) {
+    std::vector<std::int32_t> places(draft.ranks.size(), -1);
+    for (const trace::ProcessGroup& group : draft.found.groups) {
+        if (group.dimension != trace::Dimension::Tp || group.members.size() < 2) continue;
+        std::vector<RankId> members = group.members;
+        std::sort(members.begin(), members.end(), [&](RankId a, RankId b) {
+            return draft.ranks[a].number < draft.ranks[b].number;
+        });
+        for (std::size_t i = 0; i < members.size(); ++i)
+            places[members[i].index()] = static_cast<std::int32_t>(i);
+    }
+    return places;
+}
+
+// Ranks with the same first stage are replicas of one pipeline rank; those of one tensor-parallel
+// group are one replica.
 void fillCoordinates(Draft& draft, const StagesOfRank& stages) {
+    const std::vector<std::int32_t> tensorPlace = placesInTensorGroups(draft);
     std::map<std::int32_t, std::vector<std::pair<std::int32_t, RankId>>> byFirstStage;
     for (std::size_t i = 0; i < draft.ranks.size(); ++i) {
         const RankId id = RankId::at(i);
@@ -52,12 +69,13 @@ void fillCoordinates(Draft& draft, const StagesOfRank& stages) {
     std::int32_t pipelineRank = 0;
     for (auto& [stage, replicas] : byFirstStage) {
         std::sort(replicas.begin(), replicas.end());
-        std::int32_t replica = 0;
+        std::map<std::int32_t, std::int32_t> replica;  // by place in the tensor-parallel group
         for (const auto& [number, id] : replicas) {
             trace::Coordinates& at = draft.ranks[id].coordinates;
             at.pp = pipelineRank;
-            if (at.dp < 0) at.dp = replica;
-            ++replica;
+            if (at.tp < 0) at.tp = tensorPlace[id.index()];
+            const std::int32_t next = replica[at.tp]++;
+            if (at.dp < 0) at.dp = next;
             draft.diagnostics.add(
                 Severity::Info, "coordinates_guessed",
                 fmt::format("rank {} does not say where it is; taken as dp {}, pp {} for it runs "

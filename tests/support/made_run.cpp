@@ -98,6 +98,8 @@ class Maker {
         if (m_pipeline == 1 && (m_run.cause == Cause::SlowStage || m_run.cause == Cause::SlowLink ||
                                 m_run.cause == Cause::LongSync))
             m_run.cause = Cause::SlowRank;
+        // What is usual of timers is what most stages take: of two stages neither is.
+        if (m_run.cause == Cause::LongSync && m_run.recorder == Recorder::Timers) m_pipeline = 4;
         // One link alone is like itself.
         if (m_run.cause == Cause::SlowLink && options.dp * (m_pipeline - 1) < 2) options.dp = 2;
         const char* name = m_random.between(0, 2) == 0 ? "gpipe" : "1f1b";

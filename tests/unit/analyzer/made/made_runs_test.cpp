@@ -124,5 +124,24 @@ TEST(MadeRuns, TimersAreWrongByTheirNoiseAtMost) {
     }
 }
 
+// Nothing but the collectives says which ranks share a replica.
+TEST(MadeRuns, TensorParallelRanksAreOneReplica) {
+    int seen = 0;
+    for (std::int32_t number = 0; number < 200; ++number) {
+        const MadeRun run = madeRun(number);
+        if (run.feature != Feature::WaitsInTasks || run.options.dp == 1) continue;
+        SCOPED_TRACE(run.describe());
+        ++seen;
+        const std::int32_t pipeline = run.options.schedule.ranks(), tp = run.options.tp;
+        const trace::Trace read = traceOf(run);
+        for (const trace::Rank& rank : read.ranks()) {
+            EXPECT_EQ(rank.coordinates.tp, rank.number % tp);
+            EXPECT_EQ(rank.coordinates.pp, rank.number / tp % pipeline);
+            EXPECT_EQ(rank.coordinates.dp, rank.number / tp / pipeline);
+        }
+    }
+    EXPECT_GT(seen, 0);
+}
+
 }  // namespace
 }  // namespace pleat::testing

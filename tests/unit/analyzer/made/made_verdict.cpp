@@ -79,9 +79,12 @@ bool leadsTo(const MadeRun& run, const Numbers& numbers,
     };
     const bool oneRankOfStage = run.options.dp * tp == 1, oneRankOfReplica = pipeline * tp == 1;
     switch (run.cause) {
+        case Cause::LateData:
+            // What was slow is named as well as who: the one or the other may come first.
+            if (top == "data" && among(fmt::format("rank:{}", run.rank))) return true;
+            [[fallthrough]];
         case Cause::SlowRank:
         case Cause::Pauses:
-        case Cause::LateData:
             return rank == run.rank ||
                    (oneRankOfStage && top == fmt::format("stage:{}", stageOf(run.rank))) ||
                    (oneRankOfReplica && top == fmt::format("dp:{}", run.rank));
