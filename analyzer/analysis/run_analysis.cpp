@@ -179,6 +179,7 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     const trace::Trace& trace = run.trace();
     RunAnalysis analysis;
     analysis.diagnostics.add(trace.diagnostics());
+    analysis.diagnostics.add(run.diagnostics());
     const auto all = run.windows();
     if (const auto usable = checkTimes(trace, all); !usable) {
         analysis.diagnostics.add(base::Severity::Error, "times_unusable", usable.error().message);

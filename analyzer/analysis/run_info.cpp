@@ -64,6 +64,7 @@ RunInfo describeRun(const graph::RunIndex& run) {
     }
     info.schedule = trace.annotations().schedule;
     info.diagnostics.add(trace.diagnostics());
+    info.diagnostics.add(run.diagnostics());
     return info;
 }
 

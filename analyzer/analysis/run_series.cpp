@@ -235,6 +235,7 @@ base::Result<RunSeries> seriesOf(const graph::RunIndex& index, const AnalysisOpt
     const trace::Trace& trace = index.trace();
     RunSeries run;
     run.diagnostics.add(trace.diagnostics());
+    run.diagnostics.add(index.diagnostics());
     const auto all = index.windows();
     if (const auto usable = checkTimes(trace, all); !usable) return usable.error();
     const auto windows = selectIterations(all, options.iterations, run.diagnostics);

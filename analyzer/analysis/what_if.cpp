@@ -148,6 +148,7 @@ base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run, const WhatIfOptio
     WhatIf result;
     result.asked = options;
     result.diagnostics.add(run.trace().diagnostics());
+    result.diagnostics.add(run.diagnostics());
     const auto model = modelOf(run, options, result.diagnostics);
     if (!model) return model.error();
     const auto time = changedTimes(*model, options);

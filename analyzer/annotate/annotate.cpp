@@ -12,6 +12,7 @@
 #include "annotate/fill_iterations.h"
 #include "annotate/framework_rules.h"
 #include "annotate/inferred_tasks.h"
+#include "annotate/iteration_levels.h"
 #include "annotate/limit_numbers.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
@@ -54,6 +55,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
         if (!known) return known.error();
         known->apply(draft, false);
     }
+    keepOutermostIterations(draft);
     limitNumbers(draft);
     draft.shareAmongDevices();
     giveTransfersToKernels(draft);

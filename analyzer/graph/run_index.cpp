@@ -27,7 +27,7 @@ RunIndex::RunIndex(const trace::Trace& trace)
     : m_trace(&trace),
       m_kinds(trace),
       m_onDevice(ranksWithDeviceWork(trace, m_kinds)),
-      m_windows(iterationWindows(trace)),
+      m_windows(iterationWindows(trace, m_kinds, m_diagnostics)),
       m_ranks(findTrainingRanks(trace, m_onDevice)),
       m_tasks(grouped(trace.annotations().tasks)),
       m_phases(grouped(trace.annotations().phases)),

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "graph/device_kinds.h"
 #include "graph/iteration_windows.h"
 #include "trace/trace.h"
@@ -36,6 +37,8 @@ class RunIndex {
     [[nodiscard]] const DeviceWorkKinds& kinds() const { return m_kinds; }
     // By RankId: has it a device stream with any work?
     [[nodiscard]] const std::vector<bool>& onDevice() const { return m_onDevice; }
+    // What has to be said of the windows; each analysis hands it on.
+    [[nodiscard]] const base::Diagnostics& diagnostics() const { return m_diagnostics; }
     // What was recorded for the iteration; nothing for one without a window. O(log windows).
     [[nodiscard]] IterationItems itemsOf(std::int32_t iteration) const;
 
@@ -53,6 +56,7 @@ class RunIndex {
 
     const trace::Trace* m_trace;
     DeviceWorkKinds m_kinds;
+    base::Diagnostics m_diagnostics;  // before the windows, of which it tells
     std::vector<bool> m_onDevice;
     std::vector<IterationWindow> m_windows;
     std::vector<trace::RankId> m_ranks;

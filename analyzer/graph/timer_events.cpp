@@ -33,10 +33,10 @@ class TimerNames {
     std::unordered_map<base::StringId, const Timer*> m_known;
 };
 
-bool hasOnlyTimers(const trace::Trace& trace, TimerNames& names) {
+bool hasOnlyTimers(const trace::Trace& trace, TimerNames& names, bool ofOneChunk) {
     const auto& tasks = trace.annotations().tasks;
     return !tasks.empty() && std::all_of(tasks.begin(), tasks.end(), [&](const trace::Task& task) {
-        if (!task.event.valid() || task.chunk > 0) return false;
+        if (!task.event.valid() || (ofOneChunk && task.chunk > 0)) return false;
         const Timer* timer = names.of(task.event);
         return timer != nullptr && timer->role == TimerRole::Task;
     });
@@ -107,18 +107,6 @@ ComputeOrders computeOrders(const trace::Trace& trace, const TimerTimeline& time
     return orders;
 }
 
-std::map<std::int32_t, base::Interval> extentsOf(const TimerTimeline& timeline) {
-    std::map<std::int32_t, base::Interval> extents;
-    for (const auto& [step, events] : timeline.steps) {
-        base::Interval& extent = extents.try_emplace(step, events.front().span).first->second;
-        for (const TimerEvent& event : events) {
-            extent.begin = std::min(extent.begin, event.span.begin);
-            extent.end = std::max(extent.end, event.span.end);
-        }
-    }
-    return extents;
-}
-
 }  // namespace
 
 std::map<std::int32_t, base::Duration> measuredSteps(
@@ -141,13 +129,32 @@ std::map<std::int32_t, base::Duration> measuredSteps(
     return regular ? laidOut : byExtent;
 }
 
+std::map<std::int32_t, base::Interval> timerSteps(const trace::Trace& trace) {
+    TimerNames names(trace);
+    std::map<std::int32_t, base::Interval> steps;
+    if (!hasOnlyTimers(trace, names, false)) return steps;
+    annotate::Arguments arguments;
+    for (std::size_t i = 0; i < trace.eventCount(); ++i) {
+        const auto id = trace::EventId::at(i);
+        if (names.of(id) == nullptr) continue;
+        const trace::Event event = trace.event(id);
+        if (event.kind != trace::EventKind::Range || !arguments.read(trace.arguments(id))) continue;
+        const auto step = arguments.integer32("step");
+        if (!step) continue;
+        base::Interval& extent = steps.try_emplace(*step, event.span).first->second;
+        extent = {std::min(extent.begin, event.span.begin), std::max(extent.end, event.span.end)};
+    }
+    for (const auto& [step, length] : measuredSteps(steps))
+        steps[step].begin = steps[step].end - length;
+    return steps;
+}
+
 TimerTimeline readTimeline(const trace::Trace& trace) {
     TimerTimeline timeline;
     TimerNames names(trace);
-    if (!hasOnlyTimers(trace, names)) return timeline;
+    if (!hasOnlyTimers(trace, names, true)) return timeline;
     if (!readEvents(trace, names, timeline)) return {};
     timeline.orders = computeOrders(trace, timeline);
-    timeline.measured = measuredSteps(extentsOf(timeline));
     return timeline;
 }
 

@@ -29,12 +29,16 @@ using ComputeOrders =
 struct TimerTimeline {
     std::map<std::int32_t, std::vector<TimerEvent>> steps;
     ComputeOrders orders;
-    std::map<std::int32_t, base::Duration> measured;  // [step]
 };
 
 // Nothing in it where the trace's tasks are no timers, or such as the rules do not cover
 // (timer_graph.h).
 [[nodiscard]] TimerTimeline readTimeline(const trace::Trace& trace);
+
+// Where the steps of a trace whose tasks are timers lie; empty for others, and where timers do not
+// say their step. From a step's first begin to its last end, or as the timeline was laid out
+// (measuredSteps).
+[[nodiscard]] std::map<std::int32_t, base::Interval> timerSteps(const trace::Trace& trace);
 
 // How long each step took. A timeline may have been laid out step after step: the first from 0,
 // each next after 1.1 times the length of the one before; the time before a step's first timer is

@@ -258,7 +258,7 @@ base::Result<std::vector<TimerStep>> timerGraphs(const trace::Trace& trace,
         if (events == timeline.steps.end()) continue;
         auto step = StepGraph(trace, window.iteration, timeline.orders).build(events->second);
         if (!step) return step.error();
-        step->measured = timeline.measured.at(window.iteration);
+        step->measured = window.window.length();
         steps.push_back(std::move(*step));
     }
     return steps;
