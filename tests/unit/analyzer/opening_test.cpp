@@ -73,8 +73,11 @@ TEST(Opening, SaysWhatTheTraceCameFrom) {
     const auto imported = openTrace({{folder.file("run.json")}, {}, {}});
     ASSERT_TRUE(imported.ok());
     EXPECT_TRUE(imported->database.empty());
-    EXPECT_EQ(openTrace({{folder.file("run.json")}, {{"other.json", 1}}, {}}).error().code,
-              base::ErrorCode::Usage);
+    EXPECT_EQ(
+        openTrace({{folder.file("run.json")}, {{"other.json", std::vector<std::int32_t>{1}}}, {}})
+            .error()
+            .code,
+        base::ErrorCode::Usage);
     EXPECT_EQ(openTrace({{folder.file("run.json"), folder.file("run.pleat")}, {}, {}}).error().code,
               base::ErrorCode::Input);
 }

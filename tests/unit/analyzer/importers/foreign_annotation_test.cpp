@@ -86,7 +86,8 @@ TEST(Communication, GroupDescriptionsSayTheDimension) {
         {Dimension::Cp,
          {"CONTEXT_PARALLEL_GROUP", "HIERARCHICAL_CONTEXT_PARALLEL_GROUPS", "mesh_cp", "mesh_sp",
           "sequence_parallel_group"}},
-        {Dimension::Ep, {"EXPERT_MODEL_PARALLEL_GROUP", "mesh_ep", "ep:0", "expert_parallel",
+        {Dimension::Ep,
+         {"EXPERT_MODEL_PARALLEL_GROUP", "mesh_ep", "ep:0", "expert_parallel",
           "EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP"}},
         {Dimension::Other,
          {"default_pg", "undefined", "", "0", "mesh", "MODEL_PARALLEL_GROUP", "tensorboard",
@@ -392,7 +393,7 @@ TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
             .find("is rank 3, and so is"),
         std::string::npos);
     importers::ImportOptions options;
-    options.ranks[folder.file("b.json")] = 5;
+    options.ranks[folder.file("b.json")] = {5};
     const auto both = import({folder.file("trace_rank_3.json"), folder.file("b.json")}, options);
     ASSERT_TRUE(both) << importers::messageOf(both);
     EXPECT_EQ(both->ranks()[trace::RankId(0)].number, 3);
