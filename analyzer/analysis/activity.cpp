@@ -39,11 +39,13 @@ base::Interval clippedOrEmpty(base::Interval span, base::Interval window) {
     return clipped.empty() ? base::Interval{window.begin, window.begin} : clipped;
 }
 
-// Whether the two ranks' clocks could be so wrong that who came last is not known.
-bool withinClockError(const trace::Trace& trace, trace::RankId first, trace::RankId second,
-                      base::Duration waiting) {
+// Whether the two ranks' clocks and timers could be so wrong that who came last is not known.
+bool withinError(const graph::RunIndex& run, trace::RankId first, trace::RankId second,
+                 base::Duration waiting) {
     if (first == second || waiting.ns <= 0) return false;
-    const base::Duration error = clockError(trace.ranks()[first], trace.ranks()[second]);
+    const trace::Trace& trace = run.trace();
+    const base::Duration error =
+        run.resolution().value + clockError(trace.ranks()[first], trace.ranks()[second]);
     return waiting <= error;
 }
 
@@ -67,9 +69,9 @@ std::vector<bool> withoutSureLast(const trace::Trace& trace) {
 }
 
 // The unclipped parts of a transfer.
-TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer,
+TransferPart partsOf(const graph::RunIndex& run, const trace::Transfer& transfer,
                      const std::vector<bool>& withoutSureLast) {
-    const trace::Annotations& annotations = trace.annotations();
+    const trace::Annotations& annotations = run.trace().annotations();
     TransferPart part;
     part.dimension = transfer.dimension;
     part.operation = transfer.operation;
@@ -83,7 +85,7 @@ TransferPart partsOf(const trace::Trace& trace, const trace::Transfer& transfer,
         ready = std::clamp(match.ready, transfer.span.begin, transfer.span.end);
         const base::Duration waiting = ready - transfer.span.begin;
         part.lateUnsure =
-            withinClockError(trace, transfer.rank, match.lastRank, waiting) ||
+            withinError(run, transfer.rank, match.lastRank, waiting) ||
             (waiting.ns > 0 && match.members.size() > 2 && withoutSureLast[transfer.match.index()]);
         if (!part.lateUnsure) part.lateRank = match.lastRank;
     }
@@ -129,7 +131,7 @@ std::vector<std::vector<RankActivity>> collectActivities(
     }
     const auto unsure = withoutSureLast(trace);
     for (const trace::Transfer& transfer : trace.annotations().transfers) {
-        const TransferPart whole = partsOf(trace, transfer, unsure);
+        const TransferPart whole = partsOf(run, transfer, unsure);
         forEachPlace(transfer.rank, transfer.span, [&](RankActivity& activity) {
             TransferPart part = whole;
             part.waiting = clippedOrEmpty(whole.waiting, activity.window);

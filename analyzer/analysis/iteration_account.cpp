@@ -2,9 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
+#include "analysis/critical_path.h"
+
 namespace pleat::analysis {
+namespace {
+
+// "forward of microbatch 3 on rank 1".
+std::string describe(const trace::Trace& trace, const graph::Node& node) {
+    const std::string what =
+        node.microbatch < 0
+            ? kindOf(trace, node)
+            : fmt::format("{} of microbatch {}", kindOf(trace, node), node.microbatch);
+    if (node.rank < 0) return what;
+    const auto rank = trace::RankId(static_cast<std::uint32_t>(node.rank));
+    return fmt::format("{} on rank {}", what, trace.ranks()[rank].number);
+}
+
+void noteContradictions(const trace::Trace& trace, const graph::TaskGraph& graph,
+                        base::Diagnostics& diagnostics) {
+    const graph::Contradictions& found = graph.contradictions();
+    if (found.count == 0 || !found.before.valid()) return;
+    diagnostics.add(
+        base::Severity::Info, "dependency_contradicted",
+        fmt::format("{} ends {:.3f} ms after {} begins, which has to follow it; that dependency is "
+                    "left out",
+                    describe(trace, graph.nodes()[found.before]),
+                    static_cast<double>(found.overlap.ns) / 1e6,
+                    describe(trace, graph.nodes()[found.after])),
+        found.count);
+}
+
+}  // namespace
 
 IterationAccount accountIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
                                   const graph::IterationWindow& window,
@@ -18,6 +49,8 @@ IterationAccount accountIteration(const graph::RunIndex& run, const IdleExplaine
         if (auto graph = graph::measuredGraph(run, window); graph) {
             account.causes =
                 attributeBubbles(trace, explainer, *graph, activities, account.partitions);
+            account.idleWaits = idleWaits(*graph, activities, account.partitions);
+            noteContradictions(trace, *graph, diagnostics);
             account.graph = std::move(*graph);
             return account;
         } else {
@@ -27,6 +60,7 @@ IterationAccount accountIteration(const graph::RunIndex& run, const IdleExplaine
                                         window.iteration, graph.error().message));
         }
     }
+    account.idleWaits.resize(activities.size());
     for (std::size_t i = 0; i < activities.size(); ++i)
         account.causes.push_back(
             causesWithoutTasks(explainer, activities[i], account.partitions[i]));

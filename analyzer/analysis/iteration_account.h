@@ -17,10 +17,11 @@
 
 namespace pleat::analysis {
 
-// Entry i of both lists belongs to activities[i]; the causes sum to the partition's bubble.
+// Entry i of the lists belongs to activities[i]; the causes sum to the partition's bubble.
 struct IterationAccount {
     std::vector<Partition> partitions;
     std::vector<CauseDurations> causes;
+    std::vector<std::vector<IdleWait>> idleWaits;
     std::optional<graph::TaskGraph> graph;  // none without tasks, or where none can be made
 };
 

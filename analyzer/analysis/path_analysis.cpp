@@ -41,6 +41,13 @@ std::vector<TaskSlack> slackOfTasks(const trace::Trace& trace, const graph::Task
         const graph::NodeId id = graph::NodeId::at(i);
         const graph::Node& node = graph.nodes()[id];
         if (node.kind != graph::NodeKind::Task && node.kind != graph::NodeKind::Phase) continue;
+        // The pieces of a task follow each other: together they are its own work, and it may take
+        // no longer than the tightest of them.
+        if (node.piece > 0) {
+            tasks.back().duration += node.duration;
+            tasks.back().slack = std::min(tasks.back().slack, slacks[id]);
+            continue;
+        }
         const std::string name =
             node.kind == graph::NodeKind::Phase
                 ? kindOf(trace, node)

@@ -17,6 +17,14 @@ namespace {
 struct Totals {
     std::vector<RankTotals> ranks;
     PathTotals path;
+    bool withIdeal = false;  // where no closed form gives the schedule's minimum
+    IdealIdle ideal;
+
+    [[nodiscard]] std::optional<double> idealFraction() const {
+        if (ideal.whole.ns <= 0) return std::nullopt;
+        return static_cast<double>(std::max<std::int64_t>(0, ideal.idle.ns)) /
+               static_cast<double>(ideal.whole.ns);
+    }
 };
 
 void addIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
@@ -26,8 +34,14 @@ void addIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
         accountIteration(run, explainer, window, activities, diagnostics);
     const trace::Trace& trace = run.trace();
     if (account.graph) totals.path.add(trace, *account.graph, window);
+    if (account.graph && totals.withIdeal) {
+        const IdealIdle ideal = idealIdle(run.trace(), *account.graph, activities);
+        totals.ideal.idle += ideal.idle;
+        totals.ideal.whole += ideal.whole;
+    }
     for (std::size_t i = 0; i < activities.size(); ++i)
-        totals.ranks[i].add(trace, activities[i], account.partitions[i], account.causes[i]);
+        totals.ranks[i].add(trace, activities[i], account.partitions[i], account.causes[i],
+                            account.idleWaits[i]);
 }
 
 std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedule) {
@@ -70,8 +84,9 @@ void noteTransfers(const RunAnalysis& analysis,
     }
     if (unsure > 0) {
         diagnostics.add(base::Severity::Info, "late_peer_unsure",
-                        "a rank waited in a collective no longer than the clocks may be wrong "
-                        "(clock_bound), or another member came that shortly before the last: for "
+                        "a rank waited in a collective no longer than clocks and timers "
+                        "resolve (clock_bound, timer_resolution), or another member came that "
+                        "shortly before the last: for "
                         "whom it waited is not known",
                         unsure);
     }
@@ -196,7 +211,10 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     const std::vector<trace::RankId> ranks = trainingRanks(run);
     const auto activities = collectActivities(run, *windows, ranks);
     const IdleExplainer explainer(trace);
-    Totals totals{std::vector<RankTotals>(ranks.size()), {}};
+    const std::optional<double> closedForm =
+        analysis.schedule ? closedFormFraction(*analysis.schedule) : std::nullopt;
+    Totals totals{std::vector<RankTotals>(ranks.size()), {}, {}, {}};
+    totals.withIdeal = !closedForm;
     for (std::size_t w = 0; w < windows->size(); ++w)
         addIteration(run, explainer, (*windows)[w], activities[w], totals, analysis.diagnostics);
     fillIn(analysis, trace, *windows, ranks, totals);
@@ -204,8 +222,8 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     addReplay(analysis, model);
     analysis.stragglers = findStragglers(model);
     analysis.stragglerSearch = searchOf(model);
-    if (analysis.schedule)
-        analysis.bubble.theoreticalFraction = closedFormFraction(*analysis.schedule);
+    analysis.bubble.theoreticalFraction = closedForm;
+    analysis.bubble.replayedMinimum = totals.idealFraction();
     noteTransfers(analysis, activities, analysis.diagnostics);
     return analysis;
 }

@@ -44,6 +44,8 @@ struct RankSummary {
     base::Duration total, compute, hidden, moving, waiting, copy, bubble;
     CauseDurations bubbleByCause;
     std::vector<WaitSummary> waits;  // the longest first
+    // Within the bubble: before collectives whose timers begin when the last member is there.
+    std::vector<WaitSummary> idleWaits;  // the longest first
     std::vector<TransferRow> transfers;
 };
 
@@ -52,6 +54,9 @@ struct BubbleSummary {
     // (p - 1) / (v M + p - 1), the closed form for balanced stages, where the schedule recognised
     // has one.
     std::optional<double> theoreticalFraction;
+    // Where it has none: the idle share of the replayed iteration with every task as long as the
+    // mean of its kind and nothing else taking time.
+    std::optional<double> replayedMinimum;
     std::array<double, kBubbleCauseCount> byCause{};  // sums to fraction
 };
 

@@ -69,7 +69,8 @@ class AccountSeries {
         RankTotals all;
         for (std::size_t i = 0; i < activities.size(); ++i) {
             RankTotals rank;
-            rank.add(m_trace, activities[i], account.partitions[i], account.causes[i]);
+            rank.add(m_trace, activities[i], account.partitions[i], account.causes[i],
+                     account.idleWaits[i]);
             const std::int32_t number = m_trace.ranks()[m_ranks[i]].number;
             addParts({Level::Rank, number, fmt::format("rank {}", number), {}}, iteration, rank, 1);
             all += rank;

@@ -32,10 +32,22 @@ std::map<Key, base::Duration> meanMap(const std::map<Key, base::Duration>& sums,
     return result;
 }
 
+// The longest first.
+std::vector<WaitSummary> meanWaits(const RankTotals::Waits& waits, std::int64_t iterations) {
+    std::vector<WaitSummary> means;
+    for (const auto& [key, sum] : waits)
+        means.push_back({key.first, key.second, {sum.ns / iterations}});
+    std::stable_sort(means.begin(), means.end(), [](const WaitSummary& a, const WaitSummary& b) {
+        return a.duration > b.duration;
+    });
+    return means;
+}
+
 }  // namespace
 
 void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
-                     const Partition& parts, const CauseDurations& bubble) {
+                     const Partition& parts, const CauseDurations& bubble,
+                     const std::vector<IdleWait>& idle) {
     compute += parts.compute.total();
     hidden += parts.hidden.total();
     moving += parts.moving.total();
@@ -47,6 +59,8 @@ void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
             wait.lateRank.valid() ? trace.ranks()[wait.lateRank].number : -1;
         waits[{number, wait.dimension}] += wait.duration;
     }
+    for (const IdleWait& wait : idle)
+        idleWaits[{trace.ranks()[wait.lateRank].number, wait.dimension}] += wait.duration;
     for (const TransferRow& row : transferOverlap(activity, parts.compute))
         transfers[row.key] += row.figures;
     for (const GradientSyncRow& row : gradientSyncOverlap(activity, parts.compute))
@@ -61,6 +75,7 @@ RankTotals& RankTotals::operator+=(const RankTotals& other) {
     copy += other.copy;
     for (std::size_t i = 0; i < kBubbleCauseCount; ++i) causes.of[i] += other.causes.of[i];
     for (const auto& [key, wait] : other.waits) waits[key] += wait;
+    for (const auto& [key, wait] : other.idleWaits) idleWaits[key] += wait;
     for (const auto& [key, figures] : other.transfers) transfers[key] += figures;
     for (const auto& [chunk, figures] : other.gradientSync) gradientSync[chunk] += figures;
     return *this;
@@ -85,11 +100,8 @@ RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) c
     summary.bubble = summary.bubbleByCause.total();
     summary.total =
         summary.compute + summary.moving + summary.waiting + summary.copy + summary.bubble;
-    for (const auto& [key, sum] : waits)
-        summary.waits.push_back({key.first, key.second, {sum.ns / iterations}});
-    std::stable_sort(
-        summary.waits.begin(), summary.waits.end(),
-        [](const WaitSummary& a, const WaitSummary& b) { return a.duration > b.duration; });
+    summary.waits = meanWaits(waits, iterations);
+    summary.idleWaits = meanWaits(idleWaits, iterations);
     summary.transfers = meanRows(transfers, iterations);
     return summary;
 }

@@ -19,12 +19,13 @@ namespace pleat::analysis {
 struct RankTotals {
     base::Duration compute, hidden, moving, waiting, copy;
     CauseDurations causes;
-    std::map<std::pair<std::int32_t, trace::Dimension>, base::Duration> waits;  // by late number
+    using Waits = std::map<std::pair<std::int32_t, trace::Dimension>, base::Duration>;
+    Waits waits, idleWaits;  // by late number
     std::map<TransferKey, OverlapFigures> transfers;
     std::map<std::int32_t, OverlapFigures> gradientSync;
 
     void add(const trace::Trace& trace, const RankActivity& activity, const Partition& parts,
-             const CauseDurations& bubble);
+             const CauseDurations& bubble, const std::vector<IdleWait>& idle);
     RankTotals& operator+=(const RankTotals& other);
     // Means over `iterations`, parts summing to the whole.
     [[nodiscard]] RankSummary mean(const trace::Rank& rank, std::int64_t iterations) const;

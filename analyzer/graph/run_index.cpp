@@ -31,7 +31,11 @@ RunIndex::RunIndex(const trace::Trace& trace)
       m_ranks(findTrainingRanks(trace, m_onDevice)),
       m_tasks(grouped(trace.annotations().tasks)),
       m_phases(grouped(trace.annotations().phases)),
-      m_transfers(grouped(trace.annotations().transfers)) {}
+      m_transfers(grouped(trace.annotations().transfers)),
+      m_inner(innerTransfers(trace, m_kinds)),
+      m_resolution(timerResolution(trace)) {
+    m_resolution.note(m_diagnostics);
+}
 
 std::size_t RunIndex::windowOf(std::int32_t iteration) const {
     const auto found = std::lower_bound(m_windows.begin(), m_windows.end(), iteration,
@@ -62,6 +66,11 @@ RunIndex::Grouped RunIndex::grouped(const Items& items) const {
             groups.items[next[windows[i]]++] = static_cast<std::uint32_t>(i);
     }
     return groups;
+}
+
+std::int32_t RunIndex::iterationBefore(std::int32_t iteration) const {
+    const std::size_t window = windowOf(iteration);
+    return window == 0 || window == m_windows.size() ? -1 : m_windows[window - 1].iteration;
 }
 
 IterationItems RunIndex::itemsOf(std::int32_t iteration) const {

@@ -13,7 +13,9 @@
 
 #include "base/diagnostics.h"
 #include "graph/device_kinds.h"
+#include "graph/inner_transfers.h"
 #include "graph/iteration_windows.h"
+#include "graph/timer_resolution.h"
 #include "trace/trace.h"
 
 namespace pleat::graph {
@@ -39,8 +41,13 @@ class RunIndex {
     [[nodiscard]] const std::vector<bool>& onDevice() const { return m_onDevice; }
     // What has to be said of the windows; each analysis hands it on.
     [[nodiscard]] const base::Diagnostics& diagnostics() const { return m_diagnostics; }
+    // Communication within tasks, ordered by task.
+    [[nodiscard]] std::span<const InnerTransfer> inner() const { return m_inner; }
+    [[nodiscard]] const TimerResolution& resolution() const { return m_resolution; }
     // What was recorded for the iteration; nothing for one without a window. O(log windows).
     [[nodiscard]] IterationItems itemsOf(std::int32_t iteration) const;
+    // The iteration whose window is before this one's; -1 where there is none.
+    [[nodiscard]] std::int32_t iterationBefore(std::int32_t iteration) const;
 
   private:
     // Entries of a list grouped by window: those of window w are [first[w], first[w + 1]).
@@ -61,6 +68,8 @@ class RunIndex {
     std::vector<IterationWindow> m_windows;
     std::vector<trace::RankId> m_ranks;
     Grouped m_tasks, m_phases, m_transfers;
+    std::vector<InnerTransfer> m_inner;
+    TimerResolution m_resolution;
 };
 
 }  // namespace pleat::graph

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 
 namespace pleat::graph {
@@ -73,6 +74,17 @@ base::Result<TaskGraph> TaskGraph::build(base::IdVector<NodeTag, Node> nodes,
                                        describe(graph.m_nodes[id]))};
     }
     return graph;
+}
+
+TaskGraph TaskGraph::withNodes(base::IdVector<NodeTag, Node> nodes) && {
+    assert(nodes.size() == m_nodes.size());
+    m_nodes = std::move(nodes);
+    return std::move(*this);
+}
+
+TaskGraph TaskGraph::withContradictions(const Contradictions& contradictions) && {
+    m_contradictions = contradictions;
+    return std::move(*this);
 }
 
 std::span<const NodeId> TaskGraph::predecessors(NodeId id) const {

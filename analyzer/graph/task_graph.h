@@ -43,12 +43,27 @@ struct Node {
     std::int32_t iteration = 0;
     std::int32_t stage = -1;
     std::int32_t microbatch = -1;
+    // A task in which communication begins is a chain of pieces: what it computes before, between
+    // and after. They share their source; a piece may take no time.
+    std::int32_t piece = 0, pieces = 1;
+    bool cut = false;  // a part of it is outside the graph's window
+    // Of a collective: its timers begin when the last member is there, so what others waited shows
+    // as idle time before it.
+    bool startsTogether = false;
     base::Duration duration;
     base::Duration
         delay;  // measured pause between the end of all it depends on and its start; never negative
-    base::Interval measured;   // empty in a predicted graph
+    base::Interval measured;   // as recorded, but after all it depends on where timers overlap by
+                               // noise; empty in a predicted graph
     std::int32_t source = -1;  // index of its task, phase, match or transfer in the trace's
                                // annotations, of its event (host and device); -1 predicted
+};
+
+// Dependencies that are not in the graph, for the times contradict them by more than timers do.
+struct Contradictions {
+    std::int64_t count = 0;
+    NodeId before, after;  // of the worst
+    base::Duration overlap;
 };
 
 class TaskGraph {
@@ -62,11 +77,17 @@ class TaskGraph {
     [[nodiscard]] std::span<const NodeId> predecessors(NodeId id) const;
     [[nodiscard]] std::span<const NodeId> successors(NodeId id) const;
     [[nodiscard]] std::span<const NodeId> topologicalOrder() const { return m_order; }
+    [[nodiscard]] const Contradictions& contradictions() const { return m_contradictions; }
+
+    // The same dependencies between nodes with other times, as many as there are.
+    [[nodiscard]] TaskGraph withNodes(base::IdVector<NodeTag, Node> nodes) &&;
+    [[nodiscard]] TaskGraph withContradictions(const Contradictions& contradictions) &&;
 
   private:
     base::IdVector<NodeTag, Node> m_nodes;
     std::vector<std::uint32_t> m_firstPredecessor, m_firstSuccessor;
     std::vector<NodeId> m_predecessors, m_successors, m_order;
+    Contradictions m_contradictions;
 };
 
 struct Times {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graph/timer_events.h"
+#include "graph/timer_rules.h"
 
 namespace pleat::graph {
 namespace {
@@ -205,7 +206,7 @@ class StepGraph {
         for (std::size_t i = 1; i < chain.size(); ++i) link(chain[i - 1], chain[i]);
         NodeId parameters, firstGradients, lastGradients;
         for (const NodeId id : chain) {
-            if (m_timers[id].timer->name == annotate::kAllGather) {
+            if (m_timers[id].timer->name == kTimerBeforeTasks) {
                 parameters = id;
             } else {
                 if (!firstGradients.valid()) firstGradients = id;
@@ -228,10 +229,13 @@ class StepGraph {
                  ++at)
                 follow(at->second, at->second);
         };
-        for (const auto name : {annotate::kCollection, annotate::kLayernorm, annotate::kEmbedding})
-            followAll(name);
-        follow(firstGradients, lastGradients);
-        for (const auto name : {annotate::kClip, annotate::kOptimizer}) followAll(name);
+        for (const std::string_view name : kTimersAfterTasks) {
+            if (name == annotate::kReduceScatter) {
+                follow(firstGradients, lastGradients);
+            } else {
+                followAll(name);
+            }
+        }
     }
 
     const trace::Trace& m_trace;

@@ -112,13 +112,17 @@ Json toJson(const analysis::RankSummary& rank) {
               {"bubble_ns", rank.bubble.ns}};
     json["bubble_by_cause"] =
         byCause(rank.bubbleByCause.of, [](base::Duration duration) { return duration.ns; });
-    Json waits = Json::array();
-    for (const analysis::WaitSummary& wait : rank.waits) {
-        waits.push_back({{"late_rank", wait.lateRank},
-                         {"dimension", toString(wait.dimension)},
-                         {"waiting_ns", wait.duration.ns}});
-    }
-    json["waits"] = std::move(waits);
+    const auto waitsOf = [](const std::vector<analysis::WaitSummary>& of) {
+        Json waits = Json::array();
+        for (const analysis::WaitSummary& wait : of) {
+            waits.push_back({{"late_rank", wait.lateRank},
+                             {"dimension", toString(wait.dimension)},
+                             {"waiting_ns", wait.duration.ns}});
+        }
+        return waits;
+    };
+    json["waits"] = waitsOf(rank.waits);
+    json["idle_waits"] = waitsOf(rank.idleWaits);
     json["transfers"] = toJson(rank.transfers);
     return json;
 }
@@ -126,6 +130,7 @@ Json toJson(const analysis::RankSummary& rank) {
 Json toJson(const analysis::BubbleSummary& bubble) {
     return {{"fraction", orNull(bubble.fraction)},
             {"theoretical_fraction", orNull(bubble.theoreticalFraction)},
+            {"replayed_minimum_fraction", orNull(bubble.replayedMinimum)},
             {"by_cause", byCause(bubble.byCause, [](double fraction) { return fraction; })}};
 }
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
 #include <string_view>
 
 #include "base/say.h"
@@ -99,23 +102,33 @@ std::string renderRanks(const std::vector<RankSummary>& ranks) {
 
 std::string renderWaits(const std::vector<RankSummary>& ranks) {
     constexpr std::size_t kMostLines = 8;
-    std::vector<std::pair<std::int32_t, analysis::WaitSummary>> waits;
+    struct Line {
+        std::int32_t rank;
+        analysis::WaitSummary wait;
+        bool idle;
+    };
+    std::vector<Line> waits;
     for (const RankSummary& rank : ranks) {
-        for (const analysis::WaitSummary& wait : rank.waits) {
-            // Shorter ones would stand there as 0.000 ms.
-            if (wait.duration.ns >= 500) waits.emplace_back(rank.number, wait);
-        }
+        const auto add = [&](const std::vector<analysis::WaitSummary>& of, bool idle) {
+            for (const analysis::WaitSummary& wait : of) {
+                // Shorter ones would stand there as 0.000 ms.
+                if (wait.duration.ns >= 500) waits.push_back({rank.number, wait, idle});
+            }
+        };
+        add(rank.waits, false);
+        add(rank.idleWaits, true);
     }
     if (waits.empty()) return {};
-    std::stable_sort(waits.begin(), waits.end(), [](const auto& a, const auto& b) {
-        return a.second.duration > b.second.duration;
+    std::stable_sort(waits.begin(), waits.end(), [](const Line& a, const Line& b) {
+        return a.wait.duration > b.wait.duration;
     });
     std::string text = "\nWaiting in collectives, for whom\n";
     for (std::size_t i = 0; i < std::min(waits.size(), kMostLines); ++i) {
-        const auto& [rank, wait] = waits[i];
-        text += fmt::format("  rank {} waited {} ms for rank {} ({})\n", rank,
-                            milliseconds(wait.duration), known(wait.lateRank),
-                            toString(wait.dimension));
+        const Line& line = waits[i];
+        text += fmt::format("  rank {} waited {} ms for rank {} ({}{})\n", line.rank,
+                            milliseconds(line.wait.duration), known(line.wait.lateRank),
+                            toString(line.wait.dimension),
+                            line.idle ? "; idle: the timers begin with the last member" : "");
     }
     if (waits.size() > kMostLines)
         text += fmt::format("  and {} shorter ones\n", waits.size() - kMostLines);
@@ -151,18 +164,63 @@ std::string renderTransfers(const analysis::RunAnalysis& analysis) {
     return text;
 }
 
+std::string minimumOf(const analysis::BubbleSummary& bubble) {
+    if (bubble.theoreticalFraction) {
+        return fmt::format("this schedule's minimum is {} (balanced stages, free messages)",
+                           percent(*bubble.theoreticalFraction));
+    }
+    if (bubble.replayedMinimum) {
+        return fmt::format("this order's minimum is {} (replayed: balanced stages, free messages)",
+                           percent(*bubble.replayedMinimum));
+    }
+    return "no minimum is known for this order of tasks";
+}
+
+// Tenths of a percent that add up as printed: each is what the running sum gains.
+std::array<std::int64_t, analysis::kBubbleCauseCount> tenthsOf(
+    const analysis::BubbleSummary& bubble, std::span<const BubbleCause> order) {
+    std::array<std::int64_t, analysis::kBubbleCauseCount> tenths{};
+    double sum = 0;
+    std::int64_t reached = 0;
+    for (const BubbleCause cause : order) {
+        sum += bubble.byCause[static_cast<std::size_t>(cause)];
+        const std::int64_t now = std::llround(1000 * sum);
+        tenths[static_cast<std::size_t>(cause)] = now - reached;
+        reached = now;
+    }
+    return tenths;
+}
+
 std::string renderBubble(const analysis::BubbleSummary& bubble) {
     if (!bubble.fraction) return {};
-    std::string text = fmt::format("\nBubble: {} of all ranks' time; ", percent(*bubble.fraction));
-    text += bubble.theoreticalFraction
-                ? fmt::format("this schedule's minimum is {} (balanced stages, free messages)\n",
-                              percent(*bubble.theoreticalFraction))
-                : "no minimum is known for this order of tasks\n";
-    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
-        if (bubble.byCause[i] <= 0) continue;
-        text += fmt::format("  {:<14} {:>8}\n", toString(static_cast<BubbleCause>(i)),
-                            percent(bubble.byCause[i]));
-    }
+    constexpr std::array kOwn = {BubbleCause::Fill, BubbleCause::Drain};
+    constexpr std::array kOrder = {BubbleCause::Fill,         BubbleCause::Drain,
+                                   BubbleCause::Imbalance,    BubbleCause::ReplicaImbalance,
+                                   BubbleCause::LatePeer,     BubbleCause::MessageLatency,
+                                   BubbleCause::GradientSync, BubbleCause::DataLoading,
+                                   BubbleCause::HostLate,     BubbleCause::UntracedWork,
+                                   BubbleCause::Unknown};
+    static_assert(kOrder.size() == analysis::kBubbleCauseCount);
+    std::string text = fmt::format("\nBubble: {} of all ranks' time; {}\n",
+                                   percent(*bubble.fraction), minimumOf(bubble));
+    const auto tenths = tenthsOf(bubble, kOrder);
+    const auto sumOf = [&](std::span<const BubbleCause> causes) {
+        std::int64_t sum = 0;
+        for (const BubbleCause cause : causes) sum += tenths[static_cast<std::size_t>(cause)];
+        return static_cast<double>(sum) / 1000;
+    };
+    const auto lines = [&](std::string_view head, std::span<const BubbleCause> causes) {
+        const double sum = sumOf(causes);
+        std::string part;
+        for (const BubbleCause cause : causes) {
+            if (bubble.byCause[static_cast<std::size_t>(cause)] <= 0) continue;
+            part += fmt::format("    {:<20} {:>8}\n", toString(cause),
+                                percent(sumOf(std::span(&cause, 1))));
+        }
+        return part.empty() ? part : fmt::format("  {:<22} {:>8}\n", head, percent(sum)) + part;
+    };
+    text += lines("the schedule's own", kOwn);
+    text += lines("beyond it", std::span(kOrder).subspan(kOwn.size()));
     return text;
 }
 

@@ -62,6 +62,8 @@ QString barPartName(std::size_t part) {
             return Text::tr("bubble: drain");
         case BubbleCause::Imbalance:
             return Text::tr("bubble: stage imbalance");
+        case BubbleCause::ReplicaImbalance:
+            return Text::tr("bubble: replica imbalance");
         case BubbleCause::LatePeer:
             return Text::tr("bubble: late peer");
         case BubbleCause::GradientSync:
@@ -256,11 +258,14 @@ Figures waitFigures(const RunResults& results) {
         Place place = typicalIteration(results);
         place.rank = rank.number;
         Place late = place;
-        for (const analysis::WaitSummary& wait : rank.waits) {
-            late.rank = wait.lateRank;
-            figures.rows.push_back({numberCell(rank.number, place), numberCell(wait.lateRank, late),
-                                    textCell(shownText(trace::toString(wait.dimension)), place),
-                                    timeCell(wait.duration, place)});
+        for (const auto* waits : {&rank.waits, &rank.idleWaits}) {
+            for (const analysis::WaitSummary& wait : *waits) {
+                late.rank = wait.lateRank;
+                figures.rows.push_back({numberCell(rank.number, place),
+                                        numberCell(wait.lateRank, late),
+                                        textCell(shownText(trace::toString(wait.dimension)), place),
+                                        timeCell(wait.duration, place)});
+            }
         }
     }
     return figures;

@@ -107,14 +107,16 @@ void addSlack(FactList& facts, const IterationResults& iteration, graph::NodeKin
               std::size_t source) {
     if (!iteration.analysis.graph) return;
     const auto& nodes = iteration.analysis.graph->nodes();
+    std::optional<base::Duration> slack;  // of a task in pieces: the least
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const graph::Node& node = nodes[graph::NodeId::at(i)];
         if (node.kind != kind || node.source != static_cast<std::int32_t>(source)) continue;
-        const base::Duration slack = iteration.analysis.slack[graph::NodeId::at(i)];
-        facts.add(Text::tr("Slack"),
-                  slack.ns == 0 ? Text::tr("none: it is critical") : shownDuration(slack));
-        return;
+        const base::Duration own = iteration.analysis.slack[graph::NodeId::at(i)];
+        slack = slack ? std::min(*slack, own) : own;
     }
+    if (!slack) return;
+    facts.add(Text::tr("Slack"),
+              slack->ns == 0 ? Text::tr("none: it is critical") : shownDuration(*slack));
 }
 
 // Of AreaAccount::parts.

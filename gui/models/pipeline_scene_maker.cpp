@@ -144,8 +144,11 @@ class SceneMaker {
         const auto& nodes = m_analysis.graph->nodes();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const graph::NodeId id = graph::NodeId::at(i);
-            if (nodes[id].source >= 0)
-                m_slack.emplace(std::pair(nodes[id].kind, nodes[id].source), m_analysis.slack[id]);
+            if (nodes[id].source < 0) continue;
+            // A task in pieces has the slack of the tightest.
+            const auto [known, isNew] = m_slack.emplace(
+                std::pair(nodes[id].kind, nodes[id].source), m_analysis.slack[id]);
+            if (!isNew) known->second = std::min(known->second, m_analysis.slack[id]);
         }
     }
     [[nodiscard]] std::optional<base::Duration> slackOf(graph::NodeKind kind,

@@ -17,11 +17,11 @@ const QColor kNeutral(150, 150, 150);
 
 QColor partColour(std::size_t part) {
     // compute, moving, waiting, copy, then the causes in the order of analysis::BubbleCause.
-    static const std::array<QColor, 14> colours = {
-        QColor(0, 114, 178),   QColor(86, 180, 233), QColor(204, 121, 167), QColor(0, 158, 115),
-        QColor(160, 82, 45),   QColor(240, 228, 66), QColor(250, 240, 150), QColor(230, 159, 0),
-        QColor(213, 94, 0),    QColor(136, 34, 85),  QColor(140, 200, 180), QColor(120, 94, 240),
-        QColor(110, 110, 110), QColor(200, 200, 200)};
+    static const std::array<QColor, 15> colours = {
+        QColor(0, 114, 178),  QColor(86, 180, 233),  QColor(204, 121, 167), QColor(0, 158, 115),
+        QColor(160, 82, 45),  QColor(240, 228, 66),  QColor(250, 240, 150), QColor(230, 159, 0),
+        QColor(190, 120, 60), QColor(213, 94, 0),    QColor(136, 34, 85),   QColor(140, 200, 180),
+        QColor(120, 94, 240), QColor(110, 110, 110), QColor(200, 200, 200)};
     return part < colours.size() ? colours[part] : kNeutral;
 }
 

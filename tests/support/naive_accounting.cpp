@@ -154,28 +154,54 @@ class Costs {
     std::map<std::tuple<ActionKind, std::int32_t, std::int32_t>, std::vector<Duration>> m_ofStage;
 };
 
+// A replay, in which replicas may run apart: each is a run of its own then.
+struct NaiveReplay {
+    std::string cause;
+    std::vector<SyntheticRun> runs;  // one for each replica, or one for all
+
+    [[nodiscard]] Account accountOfRank(std::int32_t rank) const {
+        const std::int32_t ranks = runs.front().ranks;
+        const SyntheticRun& run = runs[static_cast<std::size_t>(rank / ranks)];
+        TraceTime end;
+        for (const Interval& whole : run.iterations.front()) end = std::max(end, whole.end);
+        return accountOf(doneBy(run, rank % ranks), {{}, end});
+    }
+};
+
 // The replays of docs/analysis.md, each with one imperfection more.
-std::vector<std::pair<std::string, SyntheticRun>> replaysOf(const SyntheticOptions& options,
-                                                            const Costs& costs) {
+std::vector<NaiveReplay> replaysOf(const SyntheticOptions& options, const Costs& costs) {
     SyntheticOptions replay = options;
     replay.skew = replay.link = replay.sync = replay.data = {};
     replay.slowLinks.clear();
     replay.launchDelays.clear();
     replay.devices = false;
-    std::vector<std::pair<std::string, SyntheticRun>> replays;
+    std::vector<NaiveReplay> replays;
+    const auto addApart = [&](std::string cause, auto costOf) {
+        NaiveReplay all{std::move(cause), {}};
+        SyntheticOptions one = replay;
+        one.dp = 1;
+        for (std::int32_t replica = 0; replica < options.dp; ++replica) {
+            const std::int32_t first = replica * options.schedule.ranks();
+            one.cost = [&, first](std::int32_t rank, const schedule::Action& action) {
+                return costOf(first + rank, action);
+            };
+            all.runs.push_back(makeSyntheticRun(one));
+        }
+        replays.push_back(std::move(all));
+    };
     const auto add = [&](std::string cause) {
-        replays.emplace_back(std::move(cause), makeSyntheticRun(replay));
+        replays.push_back({std::move(cause), {makeSyntheticRun(replay)}});
     };
-    replay.cost = [&](std::int32_t, const schedule::Action& action) { return costs.mean(action); };
-    add("fill or drain");
-    replay.cost = [&](std::int32_t rank, const schedule::Action& action) {
+    addApart("fill or drain",
+             [&](std::int32_t, const schedule::Action& action) { return costs.mean(action); });
+    addApart("imbalance", [&](std::int32_t rank, const schedule::Action& action) {
         return costs.usual(rank, action);
-    };
-    add("imbalance");
+    });
     replay.cost = [&](std::int32_t rank, const schedule::Action& action) {
         return costs.measured(rank, action);
     };
-    add("late_peer");
+    addApart("late_peer", replay.cost);
+    add("replica_imbalance");
     replay.link = options.link;
     replay.slowLinks = options.slowLinks;
     add("p2p_latency");
@@ -207,9 +233,47 @@ std::vector<std::int64_t> calledLate(const Done& done, const Account& account) {
     return byGap(late, done.work.size() + 1);
 }
 
-std::map<std::string, std::int64_t> causesOf(
-    const Done& done, const Account& account, bool devices,
-    const std::vector<std::pair<std::string, SyntheticRun>>& replays, std::int32_t rank) {
+// How long each piece of work began after all it waited for on its own rank had ended: the work
+// before it, its data, its message, and for the optimizer the syncs.
+std::vector<std::int64_t> ownPauses(const SyntheticRun& run, const Done& done, Interval window,
+                                    std::int32_t rank) {
+    std::vector<std::int64_t> pauses;
+    TraceTime before = window.begin;
+    for (const Work& work : done.work) {
+        TraceTime free = before;
+        const auto wait = [&](const Interval& span) {
+            if (span.end <= work.span.begin) free = std::max(free, span.end);
+        };
+        for (const Interval& data : done.data) wait(data);
+        const auto task = std::find_if(
+            run.tasks.begin(), run.tasks.end(),
+            [&](const SyntheticTask& each) { return each.rank == rank && each.span == work.span; });
+        for (const SyntheticTransfer& transfer : run.transfers) {
+            if (transfer.rank != rank) continue;
+            if (task == run.tasks.end() && transfer.action.kind == ActionKind::ReduceGradient)
+                wait(transfer.span);
+            const bool forward =
+                task != run.tasks.end() && task->action.kind == ActionKind::Forward;
+            if (task != run.tasks.end() && transfer.action.stage == task->action.stage &&
+                transfer.action.microbatch == task->action.microbatch &&
+                transfer.action.kind ==
+                    (forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward))
+                wait(transfer.span);
+        }
+        pauses.push_back((work.span.begin - free).ns);
+        for (const Interval& data : done.data) {
+            if (data.end == free && data.begin > before) pauses.back() += (data.begin - before).ns;
+        }
+        before = work.span.end;
+    }
+    pauses.push_back(0);
+    return pauses;
+}
+
+std::map<std::string, std::int64_t> causesOf(const SyntheticRun& measuredRun, const Done& done,
+                                             const Account& account, Interval window, bool devices,
+                                             const std::vector<NaiveReplay>& replays,
+                                             std::int32_t rank) {
     const std::size_t gaps = done.work.size() + 1;
     const auto backward = static_cast<std::size_t>(
         std::find_if(done.work.begin(), done.work.end(), [](const Work& w) { return w.backward; }) -
@@ -217,27 +281,29 @@ std::map<std::string, std::int64_t> causesOf(
     const std::vector<std::int64_t> measured = byGap(account.idle, gaps);
     std::vector<std::int64_t> explained(gaps, 0);
     std::map<std::string, std::int64_t> causes = {{"data_loading", account.data_ns}};
-    for (const auto& [cause, run] : replays) {
-        TraceTime end;
-        for (const Interval& whole : run.iterations.front()) end = std::max(end, whole.end);
-        const Account replayed = accountOf(doneBy(run, rank), {{}, end});
-        const std::vector<std::int64_t> idle = byGap(replayed.idle, gaps);
+    for (const NaiveReplay& replay : replays) {
+        const std::vector<std::int64_t> idle = byGap(replay.accountOfRank(rank).idle, gaps);
         for (std::size_t gap = 0; gap < gaps; ++gap) {
             const std::int64_t reached =
                 std::max(explained[gap], std::min(measured[gap], idle[gap]));
-            const std::string ofGap = cause != "fill or drain" ? cause
-                                      : gap <= backward        ? "fill"
-                                                               : "drain";
+            const std::string ofGap = replay.cause != "fill or drain" ? replay.cause
+                                      : gap <= backward               ? "fill"
+                                                                      : "drain";
             causes[ofGap] += reached - explained[gap];
             explained[gap] = reached;
         }
     }
     const std::vector<std::int64_t> late =
         devices ? calledLate(done, account) : std::vector<std::int64_t>(gaps, 0);
+    const std::vector<std::int64_t> paused = ownPauses(measuredRun, done, window, rank);
     for (std::size_t gap = 0; gap < gaps; ++gap) {
         const std::int64_t rest = measured[gap] - explained[gap];
-        causes["host_late"] += std::min(rest, late[gap]);
-        causes["unknown"] += rest - std::min(rest, late[gap]);
+        const std::int64_t host = std::min(rest, late[gap]);
+        const std::int64_t own =
+            std::clamp<std::int64_t>(std::min(rest, paused[gap]) - host, 0, rest - host);
+        causes["host_late"] += host;
+        causes["unknown"] += own;
+        causes["late_peer"] += rest - host - own;
     }
     std::erase_if(causes, [](const auto& cause) { return cause.second == 0; });
     return causes;
@@ -253,7 +319,8 @@ NaiveAccount naiveAccount(const SyntheticOptions& options, const SyntheticRun& r
         const Done done = doneBy(run, rank);
         const Account account = accountOf(done, result.window);
         result.ranks.push_back(account.sums);
-        result.ranks.back().causes = causesOf(done, account, options.devices, replays, rank);
+        result.ranks.back().causes =
+            causesOf(run, done, account, result.window, options.devices, replays, rank);
     }
     return result;
 }

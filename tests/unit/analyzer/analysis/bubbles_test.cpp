@@ -184,7 +184,8 @@ TEST(Bubbles, ShowTheIdleTimeOfOtherRanksDuringASyncAsGradientSync) {
     EXPECT_EQ(causes[0][BubbleCause::GradientSync].ns, 0);
 }
 
-TEST(Bubbles, LeaveHostDelaysUnknown) {
+// Its own pause is what nothing explains; the other rank waited for it.
+TEST(Bubbles, LeaveAHostDelayUnknownOnItsRankAloneAndMakeOthersWaitForALatePeer) {
     const SimulatedRun run =
         simulatedRun("gpipe", {2, 2, 1, 0}, {{1'000}, {1'000}, {0}, {0}, {0}}, [](Node& node) {
             if (node.rank == 0 && node.microbatch == 0 &&
@@ -192,7 +193,12 @@ TEST(Bubbles, LeaveHostDelaysUnknown) {
                 node.delay = {333};
         });
     expectConsistent(run);
-    EXPECT_EQ(sumOf(run)[BubbleCause::Unknown].ns, 2 * 333);
+    const auto causes = attributeBubbles(run.trace, IdleExplainer(run.trace), run.graph,
+                                         run.activities, run.partitions);
+    EXPECT_EQ(causes[0][BubbleCause::Unknown].ns, 333);
+    EXPECT_EQ(causes[0][BubbleCause::LatePeer].ns, 0);
+    EXPECT_EQ(causes[1][BubbleCause::Unknown].ns, 0);
+    EXPECT_EQ(causes[1][BubbleCause::LatePeer].ns, 333);
 }
 
 TEST(Bubbles, SumToTheBubbleForRandomRuns) {

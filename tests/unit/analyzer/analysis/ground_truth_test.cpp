@@ -126,7 +126,7 @@ TEST(GroundTruth, AccountingAndCausesAreThoseOfThePlainestCount) {
     });
     // The runs hold every cause there can be without device work that was not recorded.
     for (const char* cause : {"data_loading", "fill", "drain", "imbalance", "late_peer",
-                              "gradient_sync", "p2p_latency", "host_late", "unknown"})
+                              "replica_imbalance", "gradient_sync", "p2p_latency", "host_late", "unknown"})
         EXPECT_GT(runsWith[cause], 20) << cause;
 }
 

@@ -1,0 +1,304 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "annotate/timers.h"
+#include "graph/measured_draft.h"
+
+namespace pleat::graph {
+namespace {
+
+using base::Interval;
+using base::TraceTime;
+using schedule::Action;
+using schedule::ActionKind;
+using trace::RankId;
+
+class Nodes {
+  public:
+    explicit Nodes(MeasuredDraft& draft) : m_draft(draft) {}
+
+    void run() {
+        numberReplicas();
+        addTasks();
+        addPhases();
+        addTransfers();
+        linkInner();
+        joinEverybody();
+        for (std::vector<Computed>& order : m_draft.computed) {
+            std::stable_sort(order.begin(), order.end(), [](const Computed& a, const Computed& b) {
+                return std::tie(a.span.begin, a.span.end) < std::tie(b.span.begin, b.span.end);
+            });
+        }
+    }
+
+  private:
+    // Ranks that differ only in their pipeline coordinate make up one pipeline.
+    void numberReplicas() {
+        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::uint32_t>
+            known;
+        for (const trace::Rank& rank : m_draft.trace.ranks()) {
+            const trace::Coordinates& at = rank.coordinates;
+            const auto next = static_cast<std::uint32_t>(known.size());
+            m_draft.replica.push_back(
+                known.try_emplace({at.dp, at.tp, at.ep, at.cp}, next).first->second);
+        }
+    }
+
+    // Calls visit(index) for what may have a part in the window: what was recorded for the
+    // iteration, and for the one before, which may have left something to do.
+    template <class Visit>
+    void forEach(std::span<const std::uint32_t> IterationItems::*of, Visit visit) const {
+        const IterationItems before =
+            m_draft.run.itemsOf(m_draft.run.iterationBefore(m_draft.iteration));
+        const IterationItems own = m_draft.run.itemsOf(m_draft.iteration);
+        std::vector<std::uint32_t> items;
+        std::merge((before.*of).begin(), (before.*of).end(), (own.*of).begin(), (own.*of).end(),
+                   std::back_inserter(items));
+        for (const std::uint32_t item : items) visit(std::size_t{item});
+    }
+
+    // What is wholly outside the window has no part in it. What an earlier iteration left to do
+    // has: it holds up what follows.
+    [[nodiscard]] bool belongs(std::int32_t iteration, Interval span) const {
+        const Interval window = m_draft.window;
+        if (iteration == m_draft.iteration)
+            return span.begin <= window.end && span.end >= window.begin;
+        return iteration >= 0 && iteration < m_draft.iteration && span.begin < window.begin &&
+               span.end > window.begin;
+    }
+
+    NodeId addNode(NodeKind kind, RankId rank, std::int32_t iteration, Interval span,
+                   std::size_t source) {
+        Node node;
+        node.kind = kind;
+        node.rank = rank.valid() ? static_cast<std::int32_t>(rank.index()) : -1;
+        node.iteration = iteration;
+        node.measured = m_draft.clip(span);
+        node.cut = node.measured != span;
+        node.duration = node.measured.length();
+        node.source = static_cast<std::int32_t>(source);
+        return m_draft.nodes.push(node);
+    }
+
+    void addTasks() {
+        const auto inner = m_draft.run.inner();
+        auto next = inner.begin();
+        forEach(&IterationItems::tasks, [&](std::size_t i) {
+            const trace::Task& task = m_draft.found.tasks[trace::TaskId::at(i)];
+            if (!belongs(task.iteration, task.span)) return;
+            next = std::lower_bound(
+                next, inner.end(), trace::TaskId::at(i),
+                [](const InnerTransfer& each, trace::TaskId id) { return each.task < id; });
+            auto last = next;
+            while (last != inner.end() && last->task == trace::TaskId::at(i)) ++last;
+            const auto ends = addPieces(i, {next, last});
+            next = last;
+            m_draft.computed[task.rank.index()].push_back({m_draft.clip(task.span), ends.first,
+                                                           ends.last, task.event,
+                                                           isItsEvent(task.event, task.span)});
+            if (task.iteration == m_draft.iteration)
+                registerAction(task.rank, m_draft.actionOf(task), ends);
+        });
+    }
+
+    // The task's own work before, between and after what began within it.
+    MeasuredDraft::Ends addPieces(std::size_t source, std::span<const InnerTransfer> inner) {
+        const trace::Task& task = m_draft.found.tasks[trace::TaskId::at(source)];
+        std::vector<NodeId> pieces;
+        TraceTime begin = task.span.begin;
+        const auto close = [&](TraceTime end) {
+            const NodeId id = addNode(NodeKind::Task, task.rank, task.iteration,
+                                      {begin, std::max(begin, end)}, source);
+            if (!pieces.empty()) m_draft.addEdge(pieces.back(), id, EdgeReason::Order);
+            begin = std::max(begin, end);
+            pieces.push_back(id);
+            return id;
+        };
+        for (const InnerTransfer& each : inner) {
+            const trace::Transfer& transfer = m_draft.found.transfers[each.transfer];
+            if (!belongs(transfer.iteration, transfer.span)) continue;
+            // One that began while the task was blocked by another follows what came before both.
+            const bool open = pieces.empty() || transfer.span.begin >= begin;
+            const NodeId before = open ? close(transfer.span.begin) : pieces.back();
+            m_inner.push_back({each.transfer, before, false});
+            if (each.blocked.empty() || each.blocked.end <= begin) continue;
+            if (each.blocked.begin > begin) close(each.blocked.begin);
+            begin = each.blocked.end;
+            // The next node is the piece that follows.
+            m_inner.push_back({each.transfer, NodeId::at(m_draft.nodes.size()), true});
+        }
+        close(task.span.end);
+        describePieces(task, pieces);
+        return {pieces.front(), pieces.back()};
+    }
+
+    void describePieces(const trace::Task& task, const std::vector<NodeId>& pieces) {
+        std::int32_t piece = 0;
+        for (const NodeId id : pieces) {
+            Node& node = m_draft.nodes[id];
+            node.action = task.kind;
+            node.stage = task.stage;
+            node.microbatch = task.microbatch;
+            node.piece = piece++;
+            node.pieces = static_cast<std::int32_t>(pieces.size());
+        }
+    }
+
+    TransferPart* partOf(trace::TransferId id) {
+        auto& parts = m_draft.parts;
+        const auto part = std::lower_bound(
+            parts.begin(), parts.end(), id,
+            [](const TransferPart& each, trace::TransferId of) { return each.id < of; });
+        return part == parts.end() || part->id != id ? nullptr : &*part;
+    }
+
+    [[nodiscard]] bool isItsEvent(trace::EventId event, Interval span) const {
+        return event.valid() && m_draft.trace.event(event).span == span;
+    }
+
+    void registerAction(RankId rank, const Action& action, MeasuredDraft::Ends ends) {
+        for (const Action& part : action.parts) registerAction(rank, part, ends);
+        m_draft.name(m_draft.replica[rank.index()], action, ends);
+        m_draft.microbatches = std::max(m_draft.microbatches, action.microbatch + 1);
+        if (action.stage >= 0)
+            m_draft.holder[action.stage] = m_draft.trace.ranks()[rank].coordinates.pp;
+    }
+
+    void addPhases() {
+        forEach(&IterationItems::phases, [&](std::size_t i) {
+            const trace::Phase& phase = m_draft.found.phases[i];
+            if (!belongs(phase.iteration, phase.span)) return;
+            const NodeId id = addNode(NodeKind::Phase, phase.rank, phase.iteration, phase.span, i);
+            m_draft.computed[phase.rank.index()].push_back({m_draft.nodes[id].measured, id, id,
+                                                            phase.event,
+                                                            isItsEvent(phase.event, phase.span)});
+            if (isOfEverybody(phase)) m_common[phase.rank].push_back(id);
+        });
+    }
+
+    // Such as the norm of all gradients, to which every rank adds its part.
+    [[nodiscard]] bool isOfEverybody(const trace::Phase& phase) {
+        if (!phase.event.valid() || phase.iteration != m_draft.iteration) return false;
+        const base::StringId name = m_draft.trace.columns().name[phase.event.index()];
+        const auto [known, isNew] = m_ofEverybody.try_emplace(name, false);
+        if (isNew) {
+            const annotate::Timer* timer = annotate::timerNamed(m_draft.trace.text(name));
+            known->second = timer != nullptr && timer->group == annotate::TimerGroup::Everybody;
+        }
+        return known->second;
+    }
+
+    // The n-th of each rank belong together: they go on once all are there.
+    void joinEverybody() {
+        for (std::size_t n = 0;; ++n) {
+            std::vector<NodeId> members;
+            TraceTime moment = m_draft.window.begin;
+            for (auto& [rank, ids] : m_common) {
+                if (n >= ids.size()) continue;
+                members.push_back(ids[n]);
+                moment = std::max(moment, m_draft.nodes[ids[n]].measured.begin);
+            }
+            if (members.empty()) return;
+            if (members.size() == 1) continue;
+            const NodeId ready =
+                addNode(NodeKind::Ready, RankId(), m_draft.iteration, {moment, moment}, 0);
+            m_draft.nodes[ready].source = -1;
+            for (const NodeId member : members) {
+                Node& node = m_draft.nodes[member];
+                node.measured.begin = moment;
+                node.measured.end = std::max(node.measured.end, moment);
+                m_draft.addEdge(ready, member, EdgeReason::Order);
+                for (Computed& each : m_draft.computed[static_cast<std::size_t>(node.rank)]) {
+                    if (each.last == member) each.first = ready;
+                }
+            }
+        }
+    }
+
+    void addTransfers() {
+        forEach(&IterationItems::transfers, [&](std::size_t i) {
+            const trace::Transfer& transfer = m_draft.found.transfers[trace::TransferId::at(i)];
+            if (!belongs(transfer.iteration, transfer.span)) return;
+            TraceTime begin = transfer.span.begin;
+            if (transfer.match.valid())
+                begin = std::max(begin, m_draft.found.matches[transfer.match].ready);
+            const NodeId id = addNode(NodeKind::Transfer, transfer.rank, transfer.iteration,
+                                      {begin, std::max(begin, transfer.span.end)}, i);
+            describe(id, transfer);
+            const NodeId entry = transfer.match.valid() ? readyNode(transfer) : id;
+            if (entry != id) m_draft.addEdge(entry, id, EdgeReason::Order);
+            m_draft.parts.push_back({&transfer, trace::TransferId::at(i), id, entry});
+            const bool receives = transfer.operation == trace::Operation::Receive;
+            if (transfer.action && receives && transfer.iteration == m_draft.iteration) {
+                m_draft.name(m_draft.replica[transfer.rank.index()],
+                             {transfer.stage, *transfer.action, transfer.microbatch, {}}, {id, id});
+            }
+        });
+    }
+
+    void describe(NodeId id, const trace::Transfer& transfer) {
+        Node& node = m_draft.nodes[id];
+        if (transfer.action) node.action = *transfer.action;
+        node.dimension = transfer.dimension;
+        node.stage = transfer.stage;
+        node.microbatch = transfer.microbatch;
+    }
+
+    NodeId readyNode(const trace::Transfer& transfer) {
+        NodeId& ready = m_ready[transfer.match];
+        if (!ready.valid()) {
+            const TraceTime moment = m_draft.found.matches[transfer.match].ready;
+            ready = addNode(NodeKind::Ready, RankId(), transfer.iteration, {moment, moment},
+                            transfer.match.index());
+            describe(ready, transfer);
+        }
+        return ready;
+    }
+
+    // Where a transfer begins within a task, or a task goes on after it.
+    struct Inner {
+        trace::TransferId transfer;
+        NodeId piece;
+        bool follows = false;  // the piece follows the transfer; else it precedes it
+    };
+
+    void linkInner() {
+        for (const Inner& each : m_inner) {
+            TransferPart* part = partOf(each.transfer);
+            if (part == nullptr) continue;
+            part->inTask = m_draft.nodes[each.piece].source;
+            part->blocked = part->blocked || each.follows;
+            if (each.follows) {
+                m_draft.addEdge(part->node, each.piece, EdgeReason::Order);
+            } else {
+                m_draft.addEdge(each.piece, part->entry, EdgeReason::Order);
+            }
+        }
+    }
+
+    MeasuredDraft& m_draft;
+    std::vector<Inner> m_inner;
+    std::map<RankId, std::vector<NodeId>> m_common;
+    std::unordered_map<base::StringId, bool> m_ofEverybody;
+    std::unordered_map<trace::MatchId, NodeId> m_ready;
+};
+
+}  // namespace
+
+base::Interval MeasuredDraft::clip(Interval span) const {
+    return {std::clamp(span.begin, window.begin, window.end),
+            std::clamp(span.end, window.begin, window.end)};
+}
+
+Action MeasuredDraft::actionOf(const trace::Task& task) const {
+    if (task.kind == ActionKind::OverlapForwardBackward) {
+        if (auto action = schedule::parseAction(trace.name(task.event))) return *action;
+    }
+    return {task.stage, task.kind, task.microbatch, {}};
+}
+
+void addNodes(MeasuredDraft& draft) { Nodes(draft).run(); }
+
+}  // namespace pleat::graph

@@ -1,0 +1,122 @@
+#include "graph/timer_resolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/say.h"
+
+namespace pleat::graph {
+namespace {
+
+using schedule::ActionKind;
+using trace::Task;
+using trace::Transfer;
+
+// A quarter of the usual task, and no more than this or a hundredth of it: what overlaps by more
+// does run in parallel.
+constexpr base::Duration kMostNoise{500'000};
+
+base::Duration mostNoise(const base::IdVector<trace::TaskTag, Task>& tasks) {
+    std::vector<std::int64_t> lengths;
+    for (const Task& task : tasks) lengths.push_back(task.span.length().ns);
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return {std::min(*middle / 4, std::max(kMostNoise.ns, *middle / 100))};
+}
+
+auto keyOf(const Task& task) {
+    return std::tuple(task.rank, task.iteration, task.stage, task.microbatch,
+                      task.kind == ActionKind::Forward);
+}
+
+class Estimate {
+  public:
+    explicit Estimate(const trace::Trace& trace)
+        : m_trace(trace), m_most(mostNoise(trace.annotations().tasks)) {
+        for (const Task& task : trace.annotations().tasks) {
+            // The gradient that is handed on is that of B or I.
+            if (task.kind == ActionKind::Forward || task.kind == ActionKind::FullBackward ||
+                task.kind == ActionKind::InputBackward)
+                m_tasks.push_back(&task);
+        }
+        std::sort(m_tasks.begin(), m_tasks.end(),
+                  [](const Task* a, const Task* b) { return keyOf(*a) < keyOf(*b); });
+    }
+
+    TimerResolution run() && {
+        for (const Transfer& transfer : m_trace.annotations().transfers) {
+            if (transfer.action && isCommunication(*transfer.action)) ofMessage(transfer);
+        }
+        const auto& tasks = m_trace.annotations().tasks;
+        for (std::size_t i = 1; i < tasks.size(); ++i) {
+            const Task& before = tasks[trace::TaskId::at(i - 1)];
+            const Task& after = tasks[trace::TaskId::at(i)];
+            if (before.rank == after.rank) compare(before.span, before.event, after.span, after);
+        }
+        return std::move(m_found);
+    }
+
+  private:
+    void ofMessage(const Transfer& message) {
+        const bool forward = *message.action == ActionKind::SendForward ||
+                             *message.action == ActionKind::ReceiveForward;
+        const auto key =
+            std::tuple(message.rank, message.iteration, message.stage, message.microbatch, forward);
+        const auto found =
+            std::lower_bound(m_tasks.begin(), m_tasks.end(), key,
+                             [](const Task* task, const auto& of) { return keyOf(*task) < of; });
+        if (found == m_tasks.end() || keyOf(**found) != key) return;
+        if (message.operation == trace::Operation::Receive) {
+            compare(message.span, message.event, (*found)->span, **found);
+        } else {
+            compare((*found)->span, (*found)->event, message.span, message);
+        }
+    }
+
+    // `before` has to end before `after` may begin.
+    template <class After>
+    void compare(base::Interval before, trace::EventId event, base::Interval span,
+                 const After& after) {
+        const base::Duration overlap = before.end - span.begin;
+        if (overlap.ns <= 0 || overlap > m_most || before.begin > span.begin + m_most ||
+            before.end > span.end + m_most)
+            return;
+        ++m_found.overlaps;
+        if (overlap <= m_found.value) return;
+        m_found.value = overlap;
+        m_found.example = fmt::format(
+            "\"{}\" of rank {} begins {:.1f} us before \"{}\" ends, which has to come first",
+            nameOf(after.event), m_trace.ranks()[after.rank].number,
+            static_cast<double>(overlap.ns) / 1e3, nameOf(event));
+    }
+
+    [[nodiscard]] std::string nameOf(trace::EventId event) const {
+        return event.valid() ? base::printable(m_trace.name(event), 80) : std::string();
+    }
+
+    const trace::Trace& m_trace;
+    const base::Duration m_most;
+    std::vector<const Task*> m_tasks;  // by keyOf
+    TimerResolution m_found;
+};
+
+}  // namespace
+
+void TimerResolution::note(base::Diagnostics& diagnostics) const {
+    if (overlaps == 0) return;
+    diagnostics.add(base::Severity::Info, "timer_resolution",
+                    fmt::format("{}; times of a rank that differ by up to {:.1f} us are taken as "
+                                "equal",
+                                example, static_cast<double>(value.ns) / 1e3),
+                    overlaps);
+}
+
+TimerResolution timerResolution(const trace::Trace& trace) {
+    if (trace.annotations().tasks.empty()) return {};
+    return Estimate(trace).run();
+}
+
+}  // namespace pleat::graph
