@@ -135,7 +135,7 @@ create table transfer (
     end_ns        integer not null
 ) strict;
 
--- The schedule recognised from the order of tasks; at most one row.
+-- The schedule recognised from the order of tasks, then others that fit it exactly as well; no row without tasks.
 create table schedule (
     name         text not null,
     ranks        integer not null,

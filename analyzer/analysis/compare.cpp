@@ -191,7 +191,7 @@ std::map<std::int32_t, trace::Coordinates> layoutOf(const RunSeries& run) {
 
 std::string wordsOf(const std::optional<trace::RecognisedSchedule>& schedule) {
     if (!schedule) return "none";
-    return fmt::format("{} of {} x {} stages, {} microbatches", schedule->name, schedule->ranks,
+    return fmt::format("{} of {} x {} stages, {} microbatches", trace::scheduleTitle(*schedule), schedule->ranks,
                        schedule->chunks, schedule->microbatches);
 }
 

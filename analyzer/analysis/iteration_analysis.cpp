@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/iterations.h"
+#include "annotate/advice.h"
 #include "schedule/generators.h"
 
 namespace pleat::analysis {
@@ -76,9 +77,7 @@ base::Result<IterationAnalysis> analyseIteration(const graph::RunIndex& run,
 
     const IdleExplainer explainer(trace);
     if (trace.annotations().tasks.empty()) {
-        analysis.withoutGraph =
-            "none of the events names a pipeline action such as 2F0 (in NVTX domain pleat, or as "
-            "PP:2F0)";
+        analysis.withoutGraph = annotate::kNoActionNamed;
     } else if (auto graph = graph::measuredGraph(run, *window); graph) {
         analysis.graph = std::move(*graph);
     } else {

@@ -8,6 +8,7 @@
 
 #include "analysis/iteration_account.h"
 #include "analysis/run_totals.h"
+#include "annotate/advice.h"
 #include "schedule/generators.h"
 
 namespace pleat::analysis {
@@ -92,8 +93,10 @@ void noteTransfers(const RunAnalysis& analysis,
     }
     if (analysis.transfers.empty()) {
         diagnostics.add(base::Severity::Info, "no_transfers",
-                        "no communication was recorded, so there is no overlap to speak of; a "
-                        "program must mark its transfers as docs/instrumenting.md says");
+                        "no communication was recorded, so overlap cannot be computed; record "
+                        "NCCL kernels (torch.profiler with CUDA activities, or nsys profile -t "
+                        "cuda,nvtx), or mark the transfers of your program with ranges "
+                        "(docs/instrumenting.md)");
     }
 }
 
@@ -106,27 +109,25 @@ void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnos
         const trace::Rank& rank = trace.ranks()[trace::RankId::at(i)];
         if (hasTasks[i] || !transfers[i] || rank.number < 0) continue;
         diagnostics.add(base::Severity::DataLoss, "rank_without_tasks",
-                        fmt::format("rank {} communicates, but none of its events names a task: it "
-                                    "is not in the figures",
-                                    rank.number));
+                        fmt::format("rank {} communicates, but no event of it names a forward or "
+                                    "backward pass, so it is not in the figures; mark them in its "
+                                    "program as on the other ranks: {}",
+                                    rank.number, annotate::kHowToNameActions));
     }
 }
 
 void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
     if (trace.annotations().tasks.empty() && anyWindow) {
         diagnostics.add(base::Severity::Info, "no_tasks",
-                        fmt::format("none of the {} events names a pipeline action such as 2F0 (in "
-                                    "NVTX domain pleat, or as PP:2F0): "
-                                    "the figures are of device work, not of stages and "
-                                    "microbatches; rules can name them (docs/importing.md)",
-                                    trace.eventCount()));
+                        fmt::format("{}, so the figures are of device work, not of stages and "
+                                    "microbatches; {}",
+                                    annotate::kNoActionNamed, annotate::kHowToNameActions));
     } else if (trace.annotations().tasks.empty()) {
-        diagnostics.add(base::Severity::Error, "no_tasks",
-                        fmt::format("none of the {} events names a pipeline action such as 2F0 (in "
-                                    "NVTX domain pleat, or as PP:2F0), so "
-                                    "there is nothing to account for; run pleat-train, or mark "
-                                    "forward and backward with NVTX ranges in domain pleat",
-                                    trace.eventCount()));
+        diagnostics.add(
+            base::Severity::Error, "no_tasks",
+            fmt::format("{}, and no iteration of device work was found, so there is nothing to "
+                        "account for; {}",
+                        annotate::kNoActionNamed, annotate::kHowToNameActions));
     } else {
         noteRanksWithoutTasks(trace, diagnostics);
     }

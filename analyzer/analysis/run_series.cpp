@@ -10,6 +10,7 @@
 #include "analysis/device_work.h"
 #include "analysis/iteration_account.h"
 #include "analysis/run_totals.h"
+#include "annotate/advice.h"
 #include "schedule/action.h"
 
 namespace pleat::analysis {
@@ -212,10 +213,14 @@ base::Error nothingToCompare(const trace::Trace& trace, bool anyWindow) {
                 "none of the iterations asked for was recorded completely on every rank; pleat "
                 "info lists the complete ones"};
     }
+    if (!trace.annotations().tasks.empty()) {
+        return {base::ErrorCode::Input,
+                "no iteration was recorded completely on every rank, so there is nothing to "
+                "compare; record more iterations, or let the run end by itself"};
+    }
     return {base::ErrorCode::Input,
-            fmt::format("none of the {} events names a pipeline action of a rank or is its device "
-                        "work, so there is nothing to compare; pleat info shows what was recorded",
-                        trace.eventCount())};
+            fmt::format("{}, and no device work was recorded, so there is nothing to compare; {}",
+                        annotate::kNoActionNamed, annotate::kHowToNameActions)};
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "annotate/clock_alignment.h"
@@ -10,6 +12,7 @@
 #include "annotate/device_times.h"
 #include "annotate/fill_gaps.h"
 #include "annotate/fill_iterations.h"
+#include "annotate/foreign_actions.h"
 #include "annotate/framework_rules.h"
 #include "annotate/inferred_tasks.h"
 #include "annotate/iteration_levels.h"
@@ -43,18 +46,28 @@ void noteRepeatedTasks(Draft& draft) {
     }
 }
 
+// Tasks that were made from a schedule equal it; how well the messages fit is what was measured.
+void addInferred(const InferredSchedule& inferred, trace::RecognisedSchedule& schedule) {
+    schedule.confidence *= inferred.confidence;
+    for (const std::string& other : inferred.also) {
+        const auto known = std::find(schedule.also.begin(), schedule.also.end(), other);
+        if (other != schedule.name && known == schedule.also.end()) schedule.also.push_back(other);
+    }
+}
+
 }  // namespace
 
 base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rules) {
     Draft draft = readMarkers(events);
     readTimers(draft);
     readProfiler(draft);
-    rules.apply(draft, true);
-    if (draft.found.tasks.empty()) {
-        const auto known = Rules::parse(kFrameworkRules, "framework_rules.json");
-        if (!known) return known.error();
-        known->apply(draft, false);
-    }
+    rules.apply(draft);
+    readForeignActions(draft);
+    const auto known = Rules::parse(kFrameworkRules, "framework_rules.json");
+    if (!known) return known.error();
+    known->applyToUnknown(draft);
+    std::sort(draft.frameworkTransfers.begin(), draft.frameworkTransfers.end());
+    std::sort(draft.transferBatches.begin(), draft.transferBatches.end());
     keepOutermostIterations(draft);
     limitNumbers(draft);
     draft.shareAmongDevices();
@@ -65,12 +78,15 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     takeDeviceTimes(draft);
     draft.sort();
     nameCountedTasks(draft);
-    const double confidence = draft.found.tasks.empty() ? inferTasks(draft) : 1;
+    nameCountedMessages(draft);
+    InferredSchedule inferred{1, {}};
+    if (draft.found.tasks.empty()) inferred = inferTasks(draft);
+    draft.stagesUnknown = draft.stagesUnknown || isStageUnknown(draft);
     fillGaps(draft);
     noteRepeatedTasks(draft);
     matchTransfers(draft);
-    draft.found.schedule = recogniseSchedule(draft.ranks, draft.found.tasks);
-    if (draft.found.schedule) draft.found.schedule->confidence *= confidence;
+    draft.found.schedule = recogniseSchedule(draft);
+    if (draft.found.schedule) addInferred(inferred, *draft.found.schedule);
     base::Diagnostics diagnostics = events.diagnostics();
     diagnostics.add(draft.diagnostics);
     return trace::Trace(events.sharedColumns(), std::move(draft.ranks), events.lanes(),

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "annotate/pipeline_chain.h"
 #include "base/say.h"
@@ -14,6 +16,7 @@ namespace pleat::annotate {
 namespace {
 
 using base::Severity;
+using schedule::ActionKind;
 
 bool isCounted(const trace::Task& task) { return task.microbatch < 0 || task.stage < 0; }
 
@@ -35,6 +38,7 @@ class CountedTasks {
   private:
     bool isNested(const trace::Task& task) {
         const trace::Event event = m_draft.events.event(task.event);
+        if (event.kind == trace::EventKind::Mark) return false;
         const auto [outer, isFirst] =
             m_outer.try_emplace(std::tuple(event.lane, task.kind), event.span);
         if (isFirst) return false;
@@ -45,7 +49,11 @@ class CountedTasks {
     }
 
     bool complete(trace::Task& task) {
-        if (task.stage < 0) task.stage = stageOf(task.rank);
+        if (task.stage < 0) {
+            task.stage = stageOf(task.rank);
+            if (task.stage == 0 && !m_pipelined && m_draft.ranks[task.rank].coordinates.pp < 0)
+                m_draft.stagesUnknown = true;
+        }
         if (task.stage < 0) {
             m_draft.diagnostics.add(
                 Severity::DataLoss, "task_without_stage",
@@ -78,7 +86,69 @@ class CountedTasks {
         m_next;
 };
 
+// Messages of one kind and the tasks that they belong to, of one rank's iteration; either ordered
+// by begin.
+struct MessagesOfTasks {
+    std::vector<trace::Transfer*> messages;
+    std::vector<const trace::Task*> tasks;
+};
+
+bool isForwardMessage(ActionKind kind) {
+    return kind == ActionKind::SendForward || kind == ActionKind::ReceiveForward;
+}
+
+// A first stage has nobody before it, a last one nobody behind.
+bool hasMessage(std::int32_t stage, std::int32_t stages, ActionKind message) {
+    const bool onwards =
+        message == ActionKind::SendForward || message == ActionKind::ReceiveBackward;
+    return onwards ? stage + 1 < stages : stage > 0;
+}
+
 }  // namespace
+
+void nameCountedMessages(Draft& draft) {
+    using Key = std::tuple<trace::RankId, std::int32_t, ActionKind>;
+    std::map<Key, MessagesOfTasks> groups;
+    for (trace::Transfer& transfer : draft.found.transfers) {
+        const bool lacks = transfer.action && isCommunication(*transfer.action) &&
+                           transfer.microbatch < 0 && transfer.iteration >= 0;
+        if (lacks)
+            groups[{transfer.rank, transfer.iteration, *transfer.action}].messages.push_back(
+                &transfer);
+    }
+    if (groups.empty()) return;
+    std::int32_t stages = 0;
+    for (const trace::Task& task : draft.found.tasks) stages = std::max(stages, task.stage + 1);
+    constexpr std::array kMessages = {ActionKind::SendForward, ActionKind::ReceiveForward,
+                                      ActionKind::SendBackward, ActionKind::ReceiveBackward};
+    for (const trace::Task& task : draft.found.tasks) {
+        const bool forward = task.kind == ActionKind::Forward;
+        if (!forward && task.kind != ActionKind::FullBackward &&
+            task.kind != ActionKind::InputBackward)
+            continue;
+        for (const ActionKind message : kMessages) {
+            if (isForwardMessage(message) != forward || !hasMessage(task.stage, stages, message))
+                continue;
+            const auto group = groups.find({task.rank, task.iteration, message});
+            if (group != groups.end()) group->second.tasks.push_back(&task);
+        }
+    }
+    for (auto& [key, group] : groups) {
+        if (group.messages.size() != group.tasks.size()) continue;  // which ones, nothing tells
+        for (std::size_t i = 0; i < group.messages.size(); ++i) {
+            trace::Transfer& message = *group.messages[i];
+            const trace::Task& task = *group.tasks[i];
+            if (message.stage >= 0 && message.stage != task.stage) continue;
+            message.stage = task.stage;
+            message.chunk = task.chunk;
+            message.microbatch = task.microbatch;
+        }
+        draft.diagnostics.add(
+            Severity::Info, "fields_guessed",
+            "a message does not say its microbatch; taken from the order of tasks",
+            static_cast<std::int64_t>(group.messages.size()));
+    }
+}
 
 void nameCountedTasks(Draft& draft) {
     if (std::any_of(draft.found.tasks.begin(), draft.found.tasks.end(), isCounted))

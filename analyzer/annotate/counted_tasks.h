@@ -12,4 +12,10 @@ namespace pleat::annotate {
 // left out. What was counted is "fields_guessed".
 void nameCountedTasks(Draft& draft);
 
+// Messages whose names say their kind only ("forward-recv", "PP::fwd_send (stage 0)"): where a
+// rank's iteration has as many of a kind as tasks that have such a message, the k-th is the k-th
+// task's
+// ("fields_guessed"). The draft is sorted.
+void nameCountedMessages(Draft& draft);
+
 }  // namespace pleat::annotate

@@ -51,10 +51,12 @@ class DeviceTimes {
         const trace::Event event = m_draft.events.event(item.event);
         const bool onHost = m_draft.events.lanes()[event.lane].kind == trace::LaneKind::HostThread;
         if (launches.empty() || !onHost) return;
+        // What two instants mark lasts from one to the other; the event is only the first.
+        const base::Interval range = event.kind == trace::EventKind::Mark ? item.span : event.span;
         auto launch =
-            std::lower_bound(launches.begin(), launches.end(), event.span.begin,
+            std::lower_bound(launches.begin(), launches.end(), range.begin,
                              [](const Launch& l, base::TraceTime time) { return l.called < time; });
-        if (launch == launches.end() || launch->called >= event.span.end) {
+        if (launch == launches.end() || launch->called >= range.end) {
             m_draft.diagnostics.add(
                 base::Severity::Info, "host_time_of_task",
                 fmt::format("\"{}\" launched no device work; its host range is taken",
@@ -62,7 +64,7 @@ class DeviceTimes {
             return;
         }
         const auto last = std::find_if(launch, launches.end(),
-                                       [&](const Launch& l) { return l.called >= event.span.end; });
+                                       [&](const Launch& l) { return l.called >= range.end; });
         item.rank = busiest(launch, last);
         launch = std::find_if(launch, last, [&](const Launch& l) { return l.device == item.rank; });
         item.span = launch->work;
@@ -155,6 +157,11 @@ void joinTransfersOfOneEvent(Draft& draft) {
     std::unordered_map<EventId, std::size_t> known;  // position in `kept`
     base::IdVector<trace::TransferTag, trace::Transfer> kept;
     for (const trace::Transfer& transfer : draft.found.transfers) {
+        if (std::binary_search(draft.transferBatches.begin(), draft.transferBatches.end(),
+                               transfer.event)) {
+            kept.push(transfer);
+            continue;
+        }
         const auto [found, isNew] = known.try_emplace(transfer.event, kept.size());
         if (isNew) {
             kept.push(transfer);
@@ -186,8 +193,11 @@ void giveTransfersToKernels(Draft& draft) {
             [](const KernelCall& c, base::TraceTime time) { return c.called < time; });
         const bool isRange =
             onHost(draft, transfer.event) && call != ofRank.end() && call->called < range.end;
+        const bool onlyDescribes =
+            !ofRank.empty() && std::binary_search(draft.frameworkTransfers.begin(),
+                                                  draft.frameworkTransfers.end(), transfer.event);
+        if (isRange || onlyDescribes) given.push_back(transfer.event);
         if (!isRange) continue;
-        given.push_back(transfer.event);
         for (; call != ofRank.end() && call->called < range.end; ++call)
             complete(transfers[call->transfer], transfer);
     }

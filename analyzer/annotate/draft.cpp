@@ -52,6 +52,16 @@ void Draft::sort() {
     sortByRankAndStart(enclosing);
 }
 
+bool Draft::pidsAreRanks(const std::set<trace::RankId>& of) const {
+    std::set<std::int64_t> pids;
+    for (const trace::RankId id : of) {
+        if (ranks[id].number >= 0) return false;
+        pids.insert(ranks[id].pid);
+    }
+    return of.size() > 1 && pids.size() == of.size() && *pids.begin() == 0 &&
+           *pids.rbegin() + 1 == static_cast<std::int64_t>(of.size());
+}
+
 trace::GroupId NamedGroups::join(const std::string& name, trace::Dimension dimension,
                                  std::int32_t size, trace::RankId member) {
     auto& groups = m_draft.found.groups;

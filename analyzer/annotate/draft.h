@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostics.h"
 #include "base/id.h"
@@ -19,6 +21,13 @@ struct Draft {
     // Every iteration range with the open ones: they tell where what lies inside belongs.
     std::vector<trace::IterationSpan> enclosing;
     base::Diagnostics diagnostics;
+    // Nothing tells which stage of a pipeline the tasks are of; they stand at stage 0.
+    bool stagesUnknown = false;
+    // Host ranges that a framework's names make transfers, ascending: where their rank's kernels
+    // are recorded, these are the transfers, and a range says only what they are for.
+    std::vector<trace::EventId> frameworkTransfers = {};
+    // Events that are several transfers, ascending: a batch of a send and a receive in one range.
+    std::vector<trace::EventId> transferBatches = {};
 
     [[nodiscard]] trace::RankId rankOf(const trace::Event& event) const {
         return events.lanes()[event.lane].rank;
@@ -26,6 +35,9 @@ struct Draft {
     // What the host's threads say of a process with several devices holds for each: its number, its
     // place, its iterations. Once, when all readers are done.
     void shareAmongDevices();
+    // Whether the process ids of these, which do not say their rank numbers, are rank numbers: two
+    // or more that are 0, 1, 2, ... , which no operating system gives.
+    [[nodiscard]] bool pidsAreRanks(const std::set<trace::RankId>& of) const;
     // Puts everything found in the order the trace promises: by rank, then start.
     void sort();
 };

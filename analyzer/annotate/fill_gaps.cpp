@@ -27,14 +27,22 @@ StagesOfRank stagesOfRanks(const Draft& draft) {
 }
 
 void fillRankNumbers(Draft& draft, const StagesOfRank& stages) {
+    std::set<RankId> withTasks;
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        if (!stages[i].empty()) withTasks.insert(RankId::at(i));
+    const bool byPid = draft.pidsAreRanks(withTasks);
     std::set<std::int32_t> taken;
     for (const trace::Rank& rank : draft.ranks) taken.insert(rank.number);
     std::int32_t next = 0;
     for (std::size_t i = 0; i < draft.ranks.size(); ++i) {
         trace::Rank& rank = draft.ranks[RankId::at(i)];
         if (rank.number >= 0 || stages[i].empty()) continue;
-        while (!taken.insert(next).second) ++next;
-        rank.number = next;
+        if (byPid) {
+            rank.number = static_cast<std::int32_t>(rank.pid);
+        } else {
+            while (!taken.insert(next).second) ++next;
+            rank.number = next;
+        }
         draft.diagnostics.add(Severity::Info, "rank_guessed",
                               fmt::format("process {} on {} does not say its rank; taken as {}",
                                           rank.pid, rank.host, rank.number));
@@ -122,7 +130,7 @@ void fillPeers(Draft& draft, const StagesOfRank& stages) {
 void fillGaps(Draft& draft) {
     const StagesOfRank stages = stagesOfRanks(draft);
     fillRankNumbers(draft, stages);
-    fillCoordinates(draft, stages);
+    if (!draft.stagesUnknown) fillCoordinates(draft, stages);
     for (trace::Task& task : draft.found.tasks) fillChunk(task, stages);
     for (trace::Transfer& transfer : draft.found.transfers) fillChunk(transfer, stages);
     fillPeers(draft, stages);

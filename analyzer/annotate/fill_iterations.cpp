@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "annotate/drained_iterations.h"
 
 namespace pleat::annotate {
 namespace {
@@ -69,13 +72,27 @@ class IterationGuess {
                  "iteration taken from the enclosing range");
         } else if (countable) {
             const base::StringId name = m_draft.events.columns().name[item.event.index()];
-            item.iteration = m_repetitions[{item.rank, name}]++;
+            item.iteration = m_repetitions[{item.rank, name, identityOf(item)}]++;
             note(Severity::Info, "iteration_guessed", item.event,
                  "iteration is how often the rank ran it before");
         }
     }
 
   private:
+    // What tells items of one name apart that an iteration has once each: names may leave the stage
+    // and microbatch to the arguments, and one range may be two messages.
+    using Identity = std::tuple<int, std::int32_t, std::int32_t, std::int32_t>;
+    static Identity identityOf(const trace::Task& task) {
+        return {static_cast<int>(task.kind), task.stage, task.chunk, task.microbatch};
+    }
+    static Identity identityOf(const trace::Transfer& transfer) {
+        return {transfer.action ? static_cast<int>(*transfer.action) : -1, transfer.stage,
+                transfer.chunk, transfer.microbatch};
+    }
+    static Identity identityOf(const trace::Phase& phase) {
+        return {static_cast<int>(phase.kind), -1, -1, -1};
+    }
+
     template <class Item>
     [[nodiscard]] base::TraceTime calledAt(const Item& item) const {
         const trace::EventId call = m_draft.events.launchOf(item.event);
@@ -91,7 +108,7 @@ class IterationGuess {
 
     Draft& m_draft;
     Enclosing m_enclosing;
-    std::map<std::pair<RankId, base::StringId>, std::int32_t> m_repetitions;
+    std::map<std::tuple<RankId, base::StringId, Identity>, std::int32_t> m_repetitions;
 };
 
 }  // namespace
@@ -99,6 +116,7 @@ class IterationGuess {
 void fillIterations(Draft& draft) {
     IterationGuess guess(draft);
     guess.numberRanges();
+    numberDrainedIterations(draft);
     for (trace::Task& task : draft.found.tasks) guess.fill(task, true);
     for (trace::Phase& phase : draft.found.phases) guess.fill(phase, true);
     for (trace::Transfer& transfer : draft.found.transfers) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "annotate/advice.h"
 #include "annotate/message_order.h"
 #include "base/interval_set.h"
 #include "schedule/generators.h"
@@ -57,17 +58,21 @@ class Inference {
         m_messages = messagesOfRanks(draft);
     }
 
-    double run() {
-        if (m_messages.empty()) return 0;
+    InferredSchedule run() {
+        if (m_messages.empty()) return {};
         m_microbatches = usualCount();
         m_stages = m_messages.front().place.stages;
         std::string best;
+        std::vector<std::string> also;
         for (const char* name : {"1f1b", "gpipe"}) {
             const auto made = schedule::makeSchedule(name, {m_stages, m_microbatches, 1, 0});
             if (!made) continue;
             auto orders = ordersOf(*made);
             const double share = shareThatFits(orders);
+            // With few microbatches both may fit, for the last stage's order shows in no message.
+            if (share > 0 && share == m_confidence) also.emplace_back(name);
             if (share <= m_confidence) continue;
+            also.clear();
             m_confidence = share;
             m_orders = std::move(orders);
             best = name;
@@ -75,9 +80,10 @@ class Inference {
         if (m_confidence < 0.5) {
             m_draft.diagnostics.add(
                 Severity::Info, "pattern_not_understood",
-                "ranks exchange messages, but in no order of GPipe or 1F1B with one stage a rank; "
-                "no tasks were inferred");
-            return 0;
+                fmt::format("ranks exchange messages, but not in the order of GPipe or 1F1B with "
+                            "one stage per rank, so no tasks were inferred; {}",
+                            kHowToNameActions));
+            return {};
         }
         findBusyTimes();
         measureAlone();
@@ -86,11 +92,12 @@ class Inference {
         m_draft.diagnostics.add(
             Severity::Info, "tasks_inferred",
             fmt::format("no event names a task; they were inferred from messages as {} with {} "
-                        "microbatches on {} ranks, which fits {:.0f} % of the ranks' iterations",
-                        best, m_microbatches, m_stages, 100 * m_confidence),
+                        "microbatches on {} ranks, which fits {:.0f} % of the ranks' iterations{}",
+                        best, m_microbatches, m_stages, 100 * m_confidence,
+                        also.empty() ? "" : fmt::format("; {} fits as well", also.front())),
             static_cast<std::int64_t>(m_draft.found.tasks.size()));
         m_draft.sort();
-        return m_confidence;
+        return {m_confidence, std::move(also)};
     }
 
   private:
@@ -283,6 +290,6 @@ class Inference {
 
 }  // namespace
 
-double inferTasks(Draft& draft) { return Inference(draft).run(); }
+InferredSchedule inferTasks(Draft& draft) { return Inference(draft).run(); }
 
 }  // namespace pleat::annotate

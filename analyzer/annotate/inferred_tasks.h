@@ -5,14 +5,22 @@
 // backward divide it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "annotate/draft.h"
 
 namespace pleat::annotate {
 
-// Adds tasks, and stage, microbatch and action to the messages they were read from. Returns the
-// confidence: the share of (rank, iteration) whose messages come as the schedule has them; 0, with
-// nothing added, where that is less than a half or there is no pipeline ("pattern_not_understood").
-// The draft is sorted and its iterations are filled in.
-[[nodiscard]] double inferTasks(Draft& draft);
+struct InferredSchedule {
+    double confidence =
+        0;  // share of (rank, iteration) whose messages come as the schedule has them
+    std::vector<std::string> also;  // schedules whose messages would come in the same order
+};
+
+// Adds tasks, and stage, microbatch and action to the messages they were read from. Nothing is
+// added, and the confidence is 0, where fewer than half of the messages fit or there is no pipeline
+// ("pattern_not_understood"). The draft is sorted and its iterations are filled in.
+[[nodiscard]] InferredSchedule inferTasks(Draft& draft);
 
 }  // namespace pleat::annotate

@@ -38,11 +38,33 @@ class Chains {
             if (own < 0 || own == transfer.peer) continue;
             m_neighbours[own].insert(transfer.peer);
             m_neighbours[transfer.peer].insert(own);
+            if (transfer.action) countDirection(own, transfer.peer, *transfer.action);
             const trace::Transfer*& first = firsts[{own, transfer.iteration}];
             if (first == nullptr || transfer.span.end < first->span.end) first = &transfer;
         }
         for (const auto& [key, first] : firsts)
             m_sendsFirst[key.first] += first->operation == trace::Operation::Send ? 1 : -1;
+    }
+
+    // What a message is says which of its ends comes first in the pipeline.
+    void countDirection(std::int32_t own, std::int32_t peer, schedule::ActionKind action) {
+        using schedule::ActionKind;
+        if (action == ActionKind::SendForward || action == ActionKind::ReceiveBackward)
+            ++m_precedes[{own, peer}];
+        if (action == ActionKind::ReceiveForward || action == ActionKind::SendBackward)
+            ++m_precedes[{peer, own}];
+    }
+
+    // Above 0 where messages that say what they are go along the chain, below where against it.
+    [[nodiscard]] int directionOf(const std::vector<std::int32_t>& chain) const {
+        const auto count = [&](std::int32_t from, std::int32_t to) {
+            const auto found = m_precedes.find({from, to});
+            return found == m_precedes.end() ? 0 : found->second;
+        };
+        int direction = 0;
+        for (std::size_t i = 1; i < chain.size(); ++i)
+            direction += count(chain[i - 1], chain[i]) - count(chain[i], chain[i - 1]);
+        return direction;
     }
 
     // From an end to the other; empty where ranks have more than two neighbours.
@@ -66,7 +88,8 @@ class Chains {
             const auto found = m_sendsFirst.find(number);
             return found == m_sendsFirst.end() ? 0 : found->second;
         };
-        const int forSame = votes(chain.front()) - votes(chain.back());
+        const int said = directionOf(chain);
+        const int forSame = said != 0 ? said : votes(chain.front()) - votes(chain.back());
         if (forSame == 0) return;
         if (forSame < 0) chain = {chain.rbegin(), chain.rend()};
         const auto stages = static_cast<std::int32_t>(chain.size());
@@ -81,6 +104,7 @@ class Chains {
     base::IdVector<trace::RankTag, PipelinePlace> m_places;
     std::map<std::int32_t, RankId> m_rankOf;
     std::map<std::int32_t, std::set<std::int32_t>> m_neighbours;
+    std::map<std::pair<std::int32_t, std::int32_t>, int> m_precedes;  // messages that say so
     std::map<std::int32_t, int>
         m_sendsFirst;  // iterations begun with a send, less those with a receive
 };

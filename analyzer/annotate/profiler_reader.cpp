@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -99,6 +100,7 @@ class ProfilerReader {
         if (event.kind != trace::EventKind::Range) return;
         const std::string_view name = m_draft.events.name(id);
         if (m_work.of(id) != trace::DeviceWork::None) {
+            m_ranksWithWork.insert(m_draft.rankOf(event));
             // A fusion of XLA's is called so whatever it does; its category says it.
             if (m_work.of(id) == trace::DeviceWork::Communication ||
                 operationOfXla(m_draft.events.arguments(id)))
@@ -162,6 +164,8 @@ class ProfilerReader {
             const RankId rank = m_draft.rankOf(m_draft.events.event(id));
             if (onDevice.contains(rank)) continue;
             addTask(id);
+            // Where there is device work, that of the task is looked for (device_times.h).
+            if (m_ranksWithWork.contains(rank)) continue;
             m_draft.diagnostics.add(Severity::Info, "host_time_of_task",
                                     fmt::format("\"{}\": only the host's range is recorded, not "
                                                 "the device's work",
@@ -295,6 +299,7 @@ class ProfilerReader {
     std::unordered_map<base::StringId, bool> m_relevant;                // by name
     std::unordered_map<base::StringId, trace::Dimension> m_dimensions;  // likewise
     std::vector<EventId> m_kernels, m_hostActions, m_deviceActions;
+    std::unordered_set<RankId> m_ranksWithWork;
     std::unordered_map<trace::LaneId, std::vector<EventId>> m_hostCalls;  // ascending by start
     std::set<std::pair<RankId, std::int32_t>> m_steps;
 };

@@ -1,5 +1,7 @@
 #include "annotate/recognition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "annotate/advice.h"
 #include "schedule/generators.h"
 
 namespace pleat::annotate {
@@ -110,7 +113,7 @@ class Recognition {
   public:
     explicit Recognition(std::vector<Order> orders)
         : m_orders(std::move(orders)), m_shape(shapeOf(m_orders)) {
-        m_best = {"unknown", m_shape.ranks, m_shape.chunks, m_shape.microbatches, 0, 0};
+        m_best = {"unknown", m_shape.ranks, m_shape.chunks, m_shape.microbatches, 0, 0, {}};
     }
 
     trace::RecognisedSchedule run() {
@@ -145,7 +148,15 @@ class Recognition {
         auto expected = computeOrder(*made);
         if (firstInFirstOut) reverseBackwardsOfEachStage(expected);
         const double share = shareOfEqual(m_orders, expected);
-        if (share < 0.5 || share <= m_best.confidence) return;
+        if (share < 0.5 || share < m_best.confidence) return;
+        if (share == m_best.confidence) {
+            const bool known =
+                m_best.name == name ||
+                std::find(m_best.also.begin(), m_best.also.end(), name) != m_best.also.end();
+            if (!known) m_best.also.emplace_back(name);
+            return;
+        }
+        m_best.also.clear();
         m_best.name = name;
         m_best.group = made->group;
         m_best.confidence = share;
@@ -158,11 +169,37 @@ class Recognition {
 
 }  // namespace
 
-std::optional<trace::RecognisedSchedule> recogniseSchedule(
-    const base::IdVector<trace::RankTag, trace::Rank>& ranks,
-    const base::IdVector<trace::TaskTag, trace::Task>& tasks) {
-    if (tasks.empty()) return std::nullopt;
-    return Recognition(ordersOf(ranks, tasks)).run();
+bool isStageUnknown(const Draft& draft) {
+    std::set<trace::RankId> ranks;
+    const auto& tasks = draft.found.tasks;
+    bool placed = false;
+    for (const trace::Task& task : tasks) {
+        if (task.stage != tasks[trace::TaskId(0)].stage) return false;
+        placed = placed || draft.ranks[task.rank].coordinates.pp >= 0;
+        ranks.insert(task.rank);
+    }
+    const auto& transfers = draft.found.transfers;
+    const bool hasMessages =
+        std::any_of(transfers.begin(), transfers.end(), [](const trace::Transfer& transfer) {
+            return isMessage(transfer.operation) && transfer.dimension == trace::Dimension::Pp;
+        });
+    // Messages of a single stage go to stages that are not in the trace.
+    return !tasks.empty() && (hasMessages || (ranks.size() > 1 && !placed));
+}
+
+std::optional<trace::RecognisedSchedule> recogniseSchedule(Draft& draft) {
+    if (draft.found.tasks.empty()) return std::nullopt;
+    trace::RecognisedSchedule found = Recognition(ordersOf(draft.ranks, draft.found.tasks)).run();
+    if (!draft.stagesUnknown) return found;
+    std::set<trace::RankId> ranks;
+    for (const trace::Task& task : draft.found.tasks) ranks.insert(task.rank);
+    draft.diagnostics.add(
+        base::Severity::DataLoss, "stages_unknown",
+        fmt::format("nothing tells which part of a pipeline the recorded rank{}, so no schedule is "
+                    "named: open the traces of all ranks together, and {}",
+                    ranks.size() == 1 ? " runs" : "s run", kHowToNameStages),
+        static_cast<std::int64_t>(ranks.size()));
+    return trace::RecognisedSchedule{"unknown", 0, 0, found.microbatches, 0, 0, {}};
 }
 
 }  // namespace pleat::annotate

@@ -1,52 +1,31 @@
 #include "annotate/rules.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/format.h>
-#include <pcre2.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "annotate/action_names.h"
 #include "annotate/arguments.h"
+#include "annotate/rule.h"
+#include "annotate/rule_marks.h"
 #include "base/say.h"
 #include "trace/categories.h"
+#include "trace/limits.h"
 
 namespace pleat::annotate {
 namespace {
 
-using Json = nlohmann::json;
 using trace::categories::kDeviceAnnotation;
 
-struct FreeCode {
-    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
-};
-struct FreeContext {
-    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
-};
-struct FreeMatch {
-    void operator()(pcre2_match_data* match) const { pcre2_match_data_free(match); }
-};
-
-constexpr std::uint32_t kMostSteps = 200'000;  // of a pattern on one name
-
-// Numbers that a rule may find: in named groups of the pattern, else in the event's arguments.
-enum Number : std::size_t { Iteration, Stage, Chunk, Microbatch, Bytes, Peer, Sequence };
-constexpr std::array<const char*, 7> kNumbers = {"iteration", "stage", "chunk",   "microbatch",
-                                                 "bytes",     "peer",  "sequence"};
-using Numbers = std::array<std::int64_t, kNumbers.size()>;
-
-enum class Kind : std::uint8_t { Task, Transfer, Phase, Iteration };
-
-std::string textOf(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+base::Error wrong(std::string message) { return {base::ErrorCode::Input, std::move(message)}; }
 
 // -1 for none. What is too large stays too large, and is limited with all other numbers.
 std::int32_t narrow(std::int64_t value) {
@@ -54,322 +33,325 @@ std::int32_t narrow(std::int64_t value) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, -1, kMost));
 }
 
-}  // namespace
+// Adds what events mean by their rules.
+class RuleOutcome {
+  public:
+    RuleOutcome(std::span<const Rule> rules, Draft& draft) : m_rules(rules), m_draft(draft) {}
 
-struct Rules::Rule {
-    std::string pattern, domain;
-    std::unique_ptr<pcre2_code, FreeCode> code;
-    Kind kind = Kind::Task;
-    schedule::ActionKind action = schedule::ActionKind::Forward;
-    bool hasAction = false;
-    bool counts = false;  // a task may lack its stage and microbatch
-    trace::Operation operation = trace::Operation::Other;
-    trace::Dimension dimension = trace::Dimension::Other;
-    trace::PhaseKind phase = trace::PhaseKind::Optimizer;
-    std::map<std::string, std::string> arguments;  // field -> the program's own name of it
+    void add(const RuleMatch& match) {
+        const Rule& rule = *match.rule;
+        const trace::RankId rank = m_draft.rankOf(m_draft.events.event(match.event));
+        const std::int32_t iteration = narrow(match.numbers[Iteration]);
+        placeRank(rank, match);
+        switch (rule.kind) {
+            case RuleKind::Task:
+                return addTask(rank, match);
+            case RuleKind::Transfer:
+                return addTransfers(rank, match);
+            case RuleKind::Phase:
+                m_draft.found.phases.push_back(
+                    {rank, match.event, iteration, rule.phase, match.span});
+                return;
+            case RuleKind::Iteration:
+                m_draft.enclosing.push_back({rank, match.event, iteration, match.span});
+                if (!match.open)
+                    m_draft.found.iterations.push_back({rank, match.event, iteration, match.span});
+                return;
+        }
+    }
 
-    base::Result<void> read(const Json& json);
-    base::Result<void> compile();
-    [[nodiscard]] base::Result<void> checkGroups() const;
-    base::Result<void> readKind(const Json& json);
-    // The numbers in the name's groups; nothing where the name does not fit.
-    // `tooSlow`: it could not be told within reason.
-    [[nodiscard]] std::optional<Numbers> match(std::string_view name, bool& tooSlow) const;
+    // Stages that come from a chunk and the rank's place in the pipeline, once all places are
+    // known.
+    void finish() {
+        std::set<trace::RankId> of;
+        for (const Unplaced& one : m_unplaced) of.insert(one.rank);
+        m_pidsAreRanks = m_draft.pidsAreRanks(of);
+        std::int64_t ranks = 0;
+        for (const Unplaced& one : m_unplaced) ranks = std::max(ranks, placeOf(one.rank) + 1);
+        for (const Unplaced& one : m_unplaced) {
+            const std::int64_t place = placeOf(one.rank);
+            const bool folded = one.rule == StageRule::VShaped && one.chunk % 2 == 1;
+            const std::int64_t stage =
+                place < 0 || one.chunk > trace::kMaximumNumber
+                    ? -1
+                    : one.chunk * ranks + (folded ? ranks - 1 - place : place);
+            if (place >= 0 && m_draft.ranks[one.rank].coordinates.pp < 0)
+                m_draft.ranks[one.rank].coordinates.pp = narrow(place);
+            if (one.task.valid()) m_draft.found.tasks[one.task].stage = narrow(stage);
+            if (one.transfer.valid()) m_draft.found.transfers[one.transfer].stage = narrow(stage);
+        }
+    }
+
+  private:
+    struct Unplaced {
+        trace::TaskId task;
+        trace::TransferId transfer;
+        trace::RankId rank;
+        std::int64_t chunk = 0;
+        StageRule rule = StageRule::Looped;
+    };
+
+    // What the event says of its rank.
+    void placeRank(trace::RankId id, const RuleMatch& match) {
+        trace::Rank& rank = m_draft.ranks[id];
+        std::int64_t number = match.numbers[RankNumber];
+        if (number < 0 && match.rule->rankFromPid) number = rank.pid;
+        if (number >= 0 && number <= trace::kMaximumNumber && m_numbered.emplace(id, number).second)
+            rank.number = narrow(number);
+        const auto known = m_numbered.find(id);
+        if (number >= 0 && known != m_numbered.end() && known->second != number) {
+            m_draft.diagnostics.add(
+                base::Severity::Error, "rank_conflict",
+                fmt::format("rule {}: \"{}\" gives rank {}, but its process is rank {}; a process "
+                            "is one rank",
+                            numberOf(*match.rule), printed(match.event), number, known->second));
+        }
+        const auto place = [&](RuleNumber field, std::int32_t& at) {
+            if (match.numbers[field] >= 0) at = narrow(match.numbers[field]);
+        };
+        place(DpPlace, rank.coordinates.dp);
+        place(PpPlace, rank.coordinates.pp);
+        place(TpPlace, rank.coordinates.tp);
+    }
+
+    // -1 where nothing tells. A rank number is the place where no layout is recorded.
+    [[nodiscard]] std::int64_t placeOf(trace::RankId id) const {
+        const trace::Rank& rank = m_draft.ranks[id];
+        const std::int64_t place = rank.coordinates.pp >= 0 ? rank.coordinates.pp
+                                   : m_pidsAreRanks         ? rank.pid
+                                                            : rank.number;
+        return place <= trace::kMaximumNumber ? place : -1;
+    }
+
+    void addTask(trace::RankId rank, const RuleMatch& match) {
+        const RuleNumbers& n = match.numbers;
+        const bool computed = match.rule->stageRule != StageRule::Recorded && n[Chunk] >= 0;
+        const auto known = [&](RuleNumber number) { return n[number] >= 0 || match.rule->counts; };
+        const bool hasStage = known(Stage) || computed;
+        if (hasStage && known(Microbatch)) {
+            const trace::TaskId task = m_draft.found.tasks.push(
+                {rank, match.event, narrow(n[Iteration]), narrow(n[Stage]), narrow(n[Chunk]),
+                 narrow(n[Microbatch]), match.rule->action, match.span});
+            if (n[Stage] < 0 && computed)
+                m_unplaced.push_back({task, {}, rank, n[Chunk], match.rule->stageRule});
+            return;
+        }
+        m_draft.diagnostics.add(
+            base::Severity::DataLoss, "rule_incomplete",
+            fmt::format("\"{}\" fits rule {}, a task's, but its {} is not known (a named group, an "
+                        "argument, \"stage_from\" or \"count\": true gives it)",
+                        printed(match.event), numberOf(*match.rule),
+                        hasStage ? "microbatch" : "stage"));
+    }
+
+    void addTransfers(trace::RankId rank, const RuleMatch& match) {
+        const RuleNumbers& n = match.numbers;
+        trace::Transfer transfer;
+        transfer.rank = rank;
+        transfer.event = match.event;
+        transfer.iteration = narrow(n[Iteration]);
+        transfer.stage = narrow(n[Stage]);
+        transfer.chunk = narrow(n[Chunk]);
+        transfer.microbatch = narrow(n[Microbatch]);
+        transfer.dimension = match.rule->dimension;
+        transfer.bytes = std::max<std::int64_t>(n[Bytes], 0);
+        transfer.peer = narrow(n[Peer]);
+        transfer.sequence = n[Sequence];
+        transfer.span = match.span;
+        if (match.rule->messages.size() > 1) m_draft.transferBatches.push_back(match.event);
+        for (const Rule::Message& message : match.rule->messages) {
+            transfer.operation = message.operation;
+            transfer.action = message.action;
+            const trace::TransferId id = m_draft.found.transfers.push(transfer);
+            if (n[Stage] < 0 && n[Chunk] >= 0 && match.rule->stageRule != StageRule::Recorded)
+                m_unplaced.push_back({{}, id, rank, n[Chunk], match.rule->stageRule});
+        }
+    }
+
+    [[nodiscard]] std::size_t numberOf(const Rule& rule) const {
+        return static_cast<std::size_t>(&rule - m_rules.data()) + 1;
+    }
+    [[nodiscard]] std::string printed(trace::EventId event) const {
+        return base::printable(m_draft.events.name(event), 80);
+    }
+
+    std::span<const Rule> m_rules;
+    Draft& m_draft;
+    std::unordered_map<trace::RankId, std::int64_t> m_numbered;  // by rules
+    std::vector<Unplaced> m_unplaced;
+    bool m_pidsAreRanks = false;
 };
+
+// Finds the events that rules fit.
+class RuleRun {
+  public:
+    // `user`: the rules are a person's own, who wants to know what came of each.
+    RuleRun(std::span<const Rule> rules, Draft& draft, bool user)
+        : m_rules(rules),
+          m_draft(draft),
+          m_user(user),
+          m_outcome(rules, draft),
+          m_marks(draft, rules),
+          m_used(rules.size(), 0),
+          m_ofOtherKind(rules.size(), 0) {
+        if (m_user) return;
+        m_tasksKnown = !draft.found.tasks.empty();
+        m_iterationsKnown = !draft.enclosing.empty();
+        for (const auto& transfer : draft.found.transfers) m_meant.insert(transfer.event);
+        for (const auto& phase : draft.found.phases) m_meant.insert(phase.event);
+    }
+
+    void run() {
+        for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(trace::EventId::at(i));
+        for (const RuleMatch& range : m_marks.ranges()) m_outcome.add(range);
+        m_outcome.finish();
+        for (std::size_t i = 0; m_user && i < m_rules.size(); ++i)
+            if (m_used[i] == 0) noteUnused(i);
+    }
+
+  private:
+    struct Meaning {
+        const Rule* rule = nullptr;
+        RuleNumbers numbers{};
+    };
+
+    void look(trace::EventId id) {
+        const trace::Event event = m_draft.events.event(id);
+        if (event.flag == trace::EventFlag::OpenAtEnd || m_meant.contains(id)) return;
+        const std::vector<Meaning>& meanings = meaningsOf(id, event);
+        if (meanings.empty()) return;
+        (void)m_arguments.read(m_draft.events.arguments(id));
+        const bool isMark = event.kind == trace::EventKind::Mark;
+        for (const Meaning& meaning : meanings) {
+            const auto index = static_cast<std::size_t>(meaning.rule - m_rules.data());
+            if ((meaning.rule->edge != RuleEdge::None) != isMark) {
+                ++m_ofOtherKind[index];
+                continue;
+            }
+            const auto numbers = meaning.rule->completed(meaning.numbers, m_arguments);
+            if (!numbers) continue;
+            ++m_used[index];
+            const RuleMatch match{meaning.rule, id, event.span, *numbers, false};
+            if (isMark) {
+                m_marks.add(match);
+            } else {
+                m_outcome.add(match);
+            }
+            if (!m_user && meaning.rule->kind == RuleKind::Transfer)
+                m_draft.frameworkTransfers.push_back(id);
+            return;
+        }
+    }
+
+    // The rules that fit, worked out once per name and domain.
+    const std::vector<Meaning>& meaningsOf(trace::EventId id, const trace::Event& event) {
+        const std::uint64_t key = (std::uint64_t{event.name.index()} << 32) |
+                                  (event.domain.valid() ? event.domain.index() + 1 : 0);
+        const auto [known, isNew] = m_meanings.try_emplace(key);
+        if (!isNew) return known->second;
+        const std::string_view domain = m_draft.events.domain(id);
+        std::string_view name = m_draft.events.name(id);
+        if (!m_user) name = withoutEmitterSuffix(name);
+        for (const Rule& rule : m_rules) {
+            if (!rule.domain.empty() && rule.domain != domain) continue;
+            // A profiler writes each annotation again on the device's lanes.
+            if (rule.domain.empty() && domain == kDeviceAnnotation) continue;
+            if (!isWanted(rule)) continue;
+            bool tooSlow = false;
+            const auto numbers = rule.match(name, tooSlow);
+            if (tooSlow && m_user) noteSlow(rule, name);
+            if (numbers) known->second.push_back({&rule, *numbers});
+        }
+        return known->second;
+    }
+
+    [[nodiscard]] bool isWanted(const Rule& rule) const {
+        if (rule.kind == RuleKind::Transfer) return true;
+        if (rule.kind == RuleKind::Iteration) return !m_iterationsKnown;
+        return !m_tasksKnown;
+    }
+
+    void noteSlow(const Rule& rule, std::string_view name) {
+        m_draft.diagnostics.add(
+            base::Severity::DataLoss, "rule_too_slow",
+            fmt::format("rule {}: whether \"{}\" fits \"{}\" could not be told within {} steps; "
+                        "taken as no. Write the pattern without nested repeats",
+                        &rule - m_rules.data() + 1, base::printable(name, 80), rule.pattern,
+                        kMostRuleSteps));
+    }
+
+    // Why nothing came of a rule: no name fits, or only events that it is not for.
+    void noteUnused(std::size_t index) {
+        const Rule& rule = m_rules[index];
+        std::string why = "no event's name fits";
+        if (m_ofOtherKind[index] > 0 && rule.edge == RuleEdge::None) {
+            why = fmt::format(
+                "only {} without a duration fit it (\"mark\": \"begin\" or \"end\" "
+                "makes a rule for these)",
+                m_ofOtherKind[index] == 1 ? "1 instant"
+                                          : fmt::format("{} instants", m_ofOtherKind[index]));
+        } else if (m_ofOtherKind[index] > 0) {
+            why = "only events with a duration fit it, and \"mark\" makes it a rule for instants";
+        } else if (fitsSome(rule)) {
+            why = rule.needs.empty() ? "an earlier rule fits all its events"
+                                     : "events whose name fits lack a field that it needs, or an "
+                                       "earlier rule fits them";
+        }
+        m_draft.diagnostics.add(base::Severity::Info, "rule_unused",
+                                fmt::format("rule {}, \"{}\": {}", index + 1, rule.pattern, why));
+    }
+
+    [[nodiscard]] bool fitsSome(const Rule& rule) const {
+        return std::any_of(m_meanings.begin(), m_meanings.end(), [&](const auto& known) {
+            return std::any_of(known.second.begin(), known.second.end(),
+                               [&](const Meaning& meaning) { return meaning.rule == &rule; });
+        });
+    }
+
+    std::span<const Rule> m_rules;
+    Draft& m_draft;
+    const bool m_user;
+    bool m_tasksKnown = false, m_iterationsKnown = false;
+    std::set<trace::EventId> m_meant;  // events that mean something already
+    RuleOutcome m_outcome;
+    RuleMarks m_marks;
+    std::vector<std::int64_t> m_used, m_ofOtherKind;                     // events, by rule
+    std::unordered_map<std::uint64_t, std::vector<Meaning>> m_meanings;  // by name and domain
+    Arguments m_arguments;
+};
+
+}  // namespace
 
 Rules::Rules() = default;
 Rules::~Rules() = default;
 Rules::Rules(Rules&&) noexcept = default;
 Rules& Rules::operator=(Rules&&) noexcept = default;
 
-namespace {
-
-base::Error wrong(std::string message) { return {base::ErrorCode::Input, std::move(message)}; }
-
-}  // namespace
-
-base::Result<void> Rules::Rule::compile() {
-    int code_ = 0;
-    PCRE2_SIZE offset = 0;
-    code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                             PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &code_, &offset, nullptr));
-    if (code) return checkGroups();
-    std::array<PCRE2_UCHAR, 200> why{};
-    pcre2_get_error_message(code_, why.data(), why.size());
-    return wrong(fmt::format("the pattern \"{}\" is wrong at character {}: {}", pattern, offset,
-                             reinterpret_cast<const char*>(why.data())));
-}
-
-// A group of another name would silently say nothing.
-base::Result<void> Rules::Rule::checkGroups() const {
-    std::uint32_t count = 0, size = 0;
-    PCRE2_SPTR table = nullptr;
-    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMECOUNT, &count);
-    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMEENTRYSIZE, &size);
-    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMETABLE, &table);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        // Two bytes of the group's number stand before its name.
-        const std::string_view group = reinterpret_cast<const char*>(table + i * size + 2);
-        if (std::find(kNumbers.begin(), kNumbers.end(), group) == kNumbers.end()) {
-            return wrong(fmt::format("the pattern's group \"{}\" is none of {}", group,
-                                     fmt::join(kNumbers, ", ")));
-        }
-    }
-    return {};
-}
-
-base::Result<void> Rules::Rule::readKind(const Json& json) {
-    const std::string as = textOf(json, "as");
-    const auto actionName = textOf(json, "action");
-    if (!actionName.empty()) {
-        const auto parsed = schedule::parseActionKind(actionName);
-        if (!parsed) return wrong(fmt::format("\"action\": \"{}\" is no action", actionName));
-        action = *parsed;
-        hasAction = true;
-    }
-    if (as == "task") {
-        kind = Kind::Task;
-        if (!hasAction || !schedule::isCompute(action))
-            return wrong("a task needs \"action\": F, B, I or W");
-    } else if (as == "transfer") {
-        kind = Kind::Transfer;
-        const auto what = trace::parseOperation(textOf(json, "operation"));
-        const auto over = trace::parseDimension(textOf(json, "dimension"));
-        if (!what || !over)
-            return wrong(
-                "a transfer needs \"operation\" (send, all_reduce, ...) and \"dimension\" "
-                "(pp, dp, tp, ep, cp, other)");
-        operation = *what;
-        dimension = *over;
-    } else if (as == "phase") {
-        kind = Kind::Phase;
-        const auto parsed = trace::parsePhaseKind(textOf(json, "phase"));
-        if (!parsed) return wrong("a phase needs \"phase\": data or optimizer");
-        phase = *parsed;
-    } else if (as == "iteration") {
-        kind = Kind::Iteration;
-    } else {
-        return wrong("\"as\" must be task, transfer, phase or iteration");
-    }
-    return {};
-}
-
-base::Result<void> Rules::Rule::read(const Json& json) {
-    if (!json.is_object()) return wrong("is no JSON object");
-    static constexpr std::array<std::string_view, 10> kKeys = {
-        "name",      "domain", "as",        "action",  "operation",
-        "dimension", "phase",  "arguments", "comment", "count"};
-    for (const auto& [key, value] : json.items()) {
-        if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
-            return wrong(fmt::format("has an unknown key \"{}\"", key));
-    }
-    for (const char* key : {"name", "domain", "as", "action", "operation", "dimension", "phase"}) {
-        if (json.contains(key) && !json[key].is_string())
-            return wrong(fmt::format("\"{}\" must be a text", key));
-    }
-    if (json.contains("arguments") && !json["arguments"].is_object())
-        return wrong("\"arguments\" must be an object of fields and the program's names for them");
-    pattern = textOf(json, "name");
-    domain = textOf(json, "domain");
-    if (pattern.empty()) return wrong("needs \"name\", a pattern");
-    if (const auto found = json.find("count"); found != json.end()) {
-        if (!found->is_boolean()) return wrong("\"count\" must be true or false");
-        counts = found->get<bool>();
-    }
-    if (const auto compiled = compile(); !compiled) return compiled;
-    if (const auto found = json.find("arguments"); found != json.end() && found->is_object()) {
-        for (const auto& [field, own] : found->items()) {
-            const bool known = std::find(kNumbers.begin(), kNumbers.end(), field) != kNumbers.end();
-            if (!known || !own.is_string())
-                return wrong(
-                    fmt::format("\"arguments\": \"{}\" is no field, or not given a name", field));
-            arguments[field] = own.get<std::string>();
-        }
-    }
-    return readKind(json);
-}
-
 base::Result<Rules> Rules::parse(std::string_view json, std::string_view name) {
-    const Json whole = Json::parse(json, nullptr, false, true);
-    if (whole.is_discarded()) return wrong(fmt::format("{}: is no JSON", name));
+    const nlohmann::json whole = nlohmann::json::parse(json, nullptr, false, true);
+    if (whole.is_discarded()) return wrong(fmt::format("{}: is not valid JSON", name));
     const auto list = whole.is_object() ? whole.find("rules") : whole.end();
     if (!whole.is_object() || list == whole.end() || !list->is_array())
         return wrong(fmt::format("{}: expected {{\"rules\": [...]}}", name));
+    for (const auto& [key, value] : whole.items()) {
+        if (key != "rules" && key != "comment")
+            return wrong(fmt::format(
+                "{}: has an unknown key \"{}\" beside \"rules\"; known are rules, comment", name,
+                key));
+    }
     Rules rules;
     for (std::size_t i = 0; i < list->size(); ++i) {
-        Rule rule;
-        if (const auto read = rule.read((*list)[i]); !read)
-            return wrong(fmt::format("{}: rule {}: {}", name, i + 1, read.error().message));
-        rules.m_rules.push_back(std::move(rule));
+        auto rule = Rule::read((*list)[i]);
+        if (!rule) return wrong(fmt::format("{}: rule {}: {}", name, i + 1, rule.error().message));
+        rules.m_rules.push_back(std::move(*rule));
     }
     return rules;
 }
 
-std::optional<Numbers> Rules::Rule::match(std::string_view name, bool& tooSlow) const {
-    const std::unique_ptr<pcre2_match_data, FreeMatch> data(
-        pcre2_match_data_create_from_pattern(code.get(), nullptr));
-    const std::unique_ptr<pcre2_match_context, FreeContext> context(
-        pcre2_match_context_create(nullptr));
-    pcre2_set_match_limit(context.get(), kMostSteps);
-    const int count = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(name.data()),
-                                  name.size(), 0, 0, data.get(), context.get());
-    tooSlow = count == PCRE2_ERROR_MATCHLIMIT;
-    if (count < 0) return std::nullopt;
-    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
-    Numbers numbers;
-    numbers.fill(-1);
-    for (std::size_t field = 0; field < kNumbers.size(); ++field) {
-        const int group = pcre2_substring_number_from_name(
-            code.get(), reinterpret_cast<PCRE2_SPTR>(kNumbers[field]));
-        if (group <= 0 || group >= count) continue;
-        const std::size_t begin = ends[2 * group], end = ends[2 * group + 1];
-        if (begin == PCRE2_UNSET) continue;
-        const auto [last, error] =
-            std::from_chars(name.data() + begin, name.data() + end, numbers[field]);
-        if (error == std::errc::result_out_of_range)
-            numbers[field] = std::numeric_limits<std::int64_t>::max();
-    }
-    return numbers;
+void Rules::apply(Draft& draft) const {
+    if (!m_rules.empty()) RuleRun(m_rules, draft, true).run();
 }
 
-class Rules::Reader {
-  public:
-    Reader(const std::vector<Rule>& rules, Draft& draft, bool sayAll)
-        : m_rules(rules), m_draft(draft), m_sayAll(sayAll), m_used(rules.size(), 0) {}
-
-    void run() {
-        for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) {
-            const auto id = trace::EventId::at(i);
-            const trace::Event event = m_draft.events.event(id);
-            if (event.kind != trace::EventKind::Range || event.flag == trace::EventFlag::OpenAtEnd)
-                continue;
-            const Meaning& meaning = meaningOf(id, event);
-            if (meaning.rule == nullptr) continue;
-            ++m_used[static_cast<std::size_t>(meaning.rule - m_rules.data())];
-            add(id, event, *meaning.rule, numbersOf(id, meaning));
-        }
-        for (std::size_t i = 0; m_sayAll && i < m_rules.size(); ++i) {
-            if (m_used[i] > 0) continue;
-            m_draft.diagnostics.add(
-                base::Severity::Info, "rule_unused",
-                fmt::format("rule {}: no event's name fits \"{}\"", i + 1, m_rules[i].pattern));
-        }
-    }
-
-  private:
-    struct Meaning {
-        const Rule* rule = nullptr;
-        Numbers numbers{};
-    };
-
-    // The first rule that fits, worked out once per name and domain.
-    const Meaning& meaningOf(trace::EventId id, const trace::Event& event) {
-        const std::uint64_t key = (std::uint64_t{event.name.index()} << 32) |
-                                  (event.domain.valid() ? event.domain.index() + 1 : 0);
-        const auto [known, isNew] = m_meanings.try_emplace(key);
-        if (!isNew) return known->second;
-        for (const Rule& rule : m_rules) {
-            if (!rule.domain.empty() && rule.domain != m_draft.events.domain(id)) continue;
-            // A profiler writes each annotation again on the device's lanes.
-            if (rule.domain.empty() && m_draft.events.domain(id) == kDeviceAnnotation) continue;
-            bool tooSlow = false;
-            const auto numbers = rule.match(m_draft.events.name(id), tooSlow);
-            if (tooSlow && m_sayAll) {
-                m_draft.diagnostics.add(
-                    base::Severity::DataLoss, "rule_too_slow",
-                    fmt::format("rule {}: whether \"{}\" fits \"{}\" could not be told within {} "
-                                "steps; taken as no. Write the pattern without nested repeats",
-                                &rule - m_rules.data() + 1,
-                                base::printable(m_draft.events.name(id), 80), rule.pattern,
-                                kMostSteps));
-            }
-            if (!numbers) continue;
-            known->second = {&rule, *numbers};
-            break;
-        }
-        return known->second;
-    }
-
-    // What the name does not say may stand in the event's arguments.
-    Numbers numbersOf(trace::EventId id, const Meaning& meaning) {
-        Numbers numbers = meaning.numbers;
-        if (!m_arguments.read(m_draft.events.arguments(id))) return numbers;
-        for (std::size_t field = 0; field < kNumbers.size(); ++field) {
-            if (numbers[field] >= 0) continue;
-            const auto own = meaning.rule->arguments.find(kNumbers[field]);
-            numbers[field] =
-                m_arguments
-                    .integer(own != meaning.rule->arguments.end() ? own->second : kNumbers[field])
-                    .value_or(-1);
-        }
-        return numbers;
-    }
-
-    void add(trace::EventId id, const trace::Event& event, const Rule& rule, const Numbers& n) {
-        const trace::RankId rank = m_draft.rankOf(event);
-        const std::int32_t iteration = narrow(n[Iteration]);
-        switch (rule.kind) {
-            case Kind::Task:
-                return addTask(id, event, rule, n);
-            case Kind::Transfer:
-                return addTransfer(id, event, rule, n);
-            case Kind::Phase:
-                m_draft.found.phases.push_back({rank, id, iteration, rule.phase, event.span});
-                return;
-            case Kind::Iteration:
-                m_draft.enclosing.push_back({rank, id, iteration, event.span});
-                m_draft.found.iterations.push_back({rank, id, iteration, event.span});
-                return;
-        }
-    }
-
-    void addTask(trace::EventId id, const trace::Event& event, const Rule& rule, const Numbers& n) {
-        const auto known = [&](Number number) {
-            return n[number] >= 0 || rule.counts;
-        };
-        if (known(Stage) && known(Microbatch)) {
-            m_draft.found.tasks.push({m_draft.rankOf(event), id, narrow(n[Iteration]),
-                                      narrow(n[Stage]), narrow(n[Chunk]), narrow(n[Microbatch]),
-                                      rule.action, event.span});
-            return;
-        }
-        m_draft.diagnostics.add(
-            base::Severity::DataLoss, "rule_incomplete",
-            fmt::format("\"{}\" fits rule {}, a task's, but its {} is not known (a named group, an "
-                        "argument, or \"count\": true gives it)",
-                        base::printable(m_draft.events.name(id), 80), &rule - m_rules.data() + 1,
-                        known(Stage) ? "microbatch" : "stage"));
-    }
-
-    void addTransfer(trace::EventId id, const trace::Event& event, const Rule& rule,
-                     const Numbers& n) {
-        trace::Transfer transfer;
-        transfer.rank = m_draft.rankOf(event);
-        transfer.event = id;
-        transfer.iteration = narrow(n[Iteration]);
-        transfer.stage = narrow(n[Stage]);
-        transfer.chunk = narrow(n[Chunk]);
-        transfer.microbatch = narrow(n[Microbatch]);
-        transfer.operation = rule.operation;
-        transfer.dimension = rule.dimension;
-        transfer.bytes = std::max<std::int64_t>(n[Bytes], 0);
-        transfer.peer = narrow(n[Peer]);
-        transfer.sequence = n[Sequence];
-        transfer.span = event.span;
-        if (rule.hasAction) transfer.action = rule.action;
-        m_draft.found.transfers.push(transfer);
-    }
-
-    const std::vector<Rule>& m_rules;
-    Draft& m_draft;
-    const bool m_sayAll;
-    std::vector<std::int64_t> m_used;
-    std::unordered_map<std::uint64_t, Meaning> m_meanings;  // by name and domain
-    Arguments m_arguments;
-};
-
-void Rules::apply(Draft& draft, bool sayAll) const {
-    if (!m_rules.empty()) Reader(m_rules, draft, sayAll).run();
-}
+void Rules::applyToUnknown(Draft& draft) const { RuleRun(m_rules, draft, false).run(); }
 
 }  // namespace pleat::annotate

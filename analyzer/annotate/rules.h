@@ -11,6 +11,8 @@
 
 namespace pleat::annotate {
 
+struct Rule;
+
 class Rules {
   public:
     Rules();
@@ -22,13 +24,16 @@ class Rules {
     [[nodiscard]] static base::Result<Rules> parse(std::string_view json, std::string_view name);
 
     // Adds what the rules say of the draft's events. Events that fit and lack what their kind needs
-    // are counted ("rule_incomplete"); where all is to be said also rules of which no event's name
-    // fits ("rule_unused") and names that a pattern could not be tried on ("rule_too_slow").
-    void apply(Draft& draft, bool sayAll) const;
+    // are counted ("rule_incomplete"), as are rules of which no event's name fits ("rule_unused")
+    // and names that a pattern could not be tried on ("rule_too_slow").
+    void apply(Draft& draft) const;
+
+    // The same with rules of ours for names of frameworks: nothing is said of rules without an
+    // event, and events that mean something already keep that meaning. Where tasks are known, only
+    // messages and, where none are known either, iterations are added.
+    void applyToUnknown(Draft& draft) const;
 
   private:
-    struct Rule;
-    class Reader;
     std::vector<Rule> m_rules;
 };
 

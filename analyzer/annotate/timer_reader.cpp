@@ -102,6 +102,9 @@ class TimerReader {
         transfer.stage = stageOf(fields);
         transfer.chunk = fields.chunk;
         joinGroup(transfer, timer, m_draft.ranks[fields.rank].coordinates);
+        // A duration that was negative, kept as an empty range: it is counted in the group's order,
+        // but nothing says when this rank took part.
+        if (fields.span.begin == fields.span.end) return;
         m_draft.found.transfers.push(transfer);
     }
 
@@ -110,6 +113,7 @@ class TimerReader {
         const bool embedding = timer.group == TimerGroup::Embedding;
         const std::string group = timer.group == TimerGroup::Stage
                                       ? fmt::format("dp: pp {}, tp {}", at.pp, at.tp)
+                                  : timer.group == TimerGroup::Everybody ? std::string("everybody")
                                   : embedding ? fmt::format("embedding: dp {}, tp {}", at.dp, at.tp)
                                               : fmt::format("tp: dp {}, pp {}", at.dp, at.pp);
         transfer.group = m_groups.join(group, transfer.dimension, 0, transfer.rank);

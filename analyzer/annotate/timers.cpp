@@ -33,7 +33,7 @@ constexpr std::array<Timer, 13> kTimers = {{
     {kEmbedding, Role::Collective, Group::Embedding, ActionKind::ReduceGradient,
      Operation::AllReduce, Dimension::Other},
     // Every rank adds its part of the gradient's norm.
-    {kClip, Role::Phase, Group::Everybody, ActionKind::ReduceGradient, Operation::AllReduce,
+    {kClip, Role::Collective, Group::Everybody, ActionKind::ReduceGradient, Operation::AllReduce,
      Dimension::Other},
     {kOptimizer, Role::Phase},
     {kCollection, Role::Stall},

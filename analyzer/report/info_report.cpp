@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "annotate/advice.h"
 #include "base/say.h"
 #include "report/text_report.h"
 #include "report/units.h"
@@ -76,9 +77,7 @@ std::string renderKilled(const std::vector<analysis::ProcessInfo>& processes) {
 std::string scheduleLine(const analysis::RunInfo& info) {
     if (info.schedule) return describeSchedule(*info.schedule);
     if (info.tasks == 0)
-        return "none: no event names a pipeline action such as 2F0 (in NVTX domain pleat, or as "
-               "PP:2F0); rules can say what names mean "
-               "(docs/importing.md), or the program can say it (docs/instrumenting.md)";
+        return fmt::format("none: {}; {}", annotate::kNoActionNamed, annotate::kHowToNameActions);
     return "not recognised";
 }
 

@@ -41,7 +41,8 @@ Json toJson(const std::optional<trace::RecognisedSchedule>& schedule) {
     if (!schedule) return nullptr;
     return {{"name", schedule->name},     {"ranks", schedule->ranks},
             {"chunks", schedule->chunks}, {"microbatches", schedule->microbatches},
-            {"group", schedule->group},   {"confidence", schedule->confidence}};
+            {"group", schedule->group},   {"confidence", schedule->confidence},
+            {"also", schedule->also}};
 }
 
 Json toJson(const std::optional<std::pair<base::Duration, base::Duration>>& interval) {

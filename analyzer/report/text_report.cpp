@@ -307,13 +307,20 @@ std::string renderPathShares(const analysis::PathSummary& path) {
 }
 
 std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
-    std::string text =
-        fmt::format("{}, {} pipeline rank{}, {} chunk{}, {} microbatches", schedule.name,
-                    schedule.ranks, schedule.ranks == 1 ? "" : "s", schedule.chunks,
-                    schedule.chunks == 1 ? "" : "s", schedule.microbatches);
+    if (schedule.ranks == 0)
+        return "not named: nothing tells which pipeline stage a rank runs (stages_unknown, in the "
+               "notes)";
+    const auto plural = [](std::int32_t count) { return count == 1 ? "" : "s"; };
+    std::string text = fmt::format(
+        "{}{}, {} pipeline rank{}, {} chunk{}, {} microbatch{}", trace::scheduleTitle(schedule),
+        schedule.also.empty()       ? ""
+        : schedule.also.size() == 1 ? " (the recorded order fits both)"
+                                    : " (the recorded order fits all)",
+        schedule.ranks, plural(schedule.ranks), schedule.chunks, plural(schedule.chunks),
+        schedule.microbatches, schedule.microbatches == 1 ? "" : "es");
     if (schedule.group > 0) text += fmt::format(", groups of {}", schedule.group);
     if (schedule.name != "unknown")
-        text += fmt::format(" ({} of task orders equal it)", percent(schedule.confidence));
+        text += fmt::format(" ({} of recorded task orders match)", percent(schedule.confidence));
     return text;
 }
 

@@ -18,7 +18,7 @@ namespace pleat::report {
 [[nodiscard]] std::string renderKinds(const std::map<std::string, base::Duration>& kinds,
                                       base::Duration whole);
 
-// "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of task orders equal it)"
+// "folded, 2 ranks, 2 chunks, 8 microbatches (100.0 % of recorded task orders match)"
 [[nodiscard]] std::string describeSchedule(const trace::RecognisedSchedule& schedule);
 
 // What makes a replay doubtful: a large error, pauses that it only repeats. Empty without either.

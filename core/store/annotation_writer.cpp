@@ -203,7 +203,13 @@ class AnnotationWriter {
 
     base::Result<void> schedule() {
         std::vector<trace::RecognisedSchedule> rows;
-        if (m_trace.annotations().schedule) rows.push_back(*m_trace.annotations().schedule);
+        if (const auto& found = m_trace.annotations().schedule) {
+            rows.push_back(*found);
+            for (const std::string& other : found->also) {
+                rows.push_back(*found);
+                rows.back().name = other;
+            }
+        }
         return insertAll(
             m_database,
             "insert into schedule (ranks, chunks, microbatches, group_size, name, confidence) "

@@ -437,12 +437,17 @@ void TraceLoader::completeMatches() {
 
 base::Result<void> TraceLoader::loadSchedule() {
     return each("schedule",
-                "select name, ranks, chunks, microbatches, group_size, confidence from schedule",
+                "select name, ranks, chunks, microbatches, group_size, confidence from schedule "
+                "order by rowid",
                 [&](const Statement& row) {
                     const double confidence = row.real(5);
                     if (!(confidence >= 0 && confidence <= 1))
                         return leaveOut("impossible_row", "schedule", 1,
                                         "its confidence is no share between 0 and 1");
+                    if (m_annotations.schedule) {
+                        m_annotations.schedule->also.emplace_back(row.text(0));
+                        return;
+                    }
                     m_annotations.schedule = trace::RecognisedSchedule{
                         std::string(row.text(0)), number(row, 1), number(row, 2),
                         number(row, 3),           number(row, 4), confidence};

@@ -40,6 +40,13 @@ std::string laneTitle(const Lane& lane) {
                        lane.nativeId);
 }
 
+std::string scheduleTitle(const RecognisedSchedule& schedule) {
+    std::string title = schedule.name;
+    for (std::size_t i = 0; i < schedule.also.size(); ++i)
+        title += (i + 1 == schedule.also.size() ? " or " : ", ") + schedule.also[i];
+    return title;
+}
+
 std::string rankTitle(const Rank& rank) {
     if (rank.number >= 0) {
         return rank.oneOfSeveralDevices ? fmt::format("rank {} {}", rank.number, rank.device)

@@ -207,9 +207,13 @@ struct Match {
 // What the order of tasks says about the schedule that ran.
 struct RecognisedSchedule {
     std::string name;  // gpipe, 1f1b, interleaved, folded; "unknown"
+    // Ranks and chunks are 0 where nothing tells which stage a rank runs.
     std::int32_t ranks = 0, chunks = 0, microbatches = 0, group = 0;
     double confidence = 0;  // share of (rank, iteration) orders that equal the named schedule's
+    std::vector<std::string> also = {};  // other schedules that fit the orders exactly as well
 };
+// What a recognised schedule is called for a person: "1f1b", "gpipe or 1f1b".
+[[nodiscard]] std::string scheduleTitle(const RecognisedSchedule& schedule);
 
 [[nodiscard]] std::string_view toString(ProcessEnd end);       // unknown exited killed
 [[nodiscard]] std::string_view toString(LaneKind kind);        // host_thread device_stream

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <set>
 
+#include "annotate/advice.h"
 #include "models/answer_figures.h"
 #include "models/facts.h"
 #include "widgets/colours.h"
@@ -172,10 +173,9 @@ QString PipelinePage::advice() const {
                             : tr("No pipeline to show: %1.").arg(m_iteration.problem());
     if (!trace->annotations().tasks.empty()) return why;
     return why + QStringLiteral("\n\n") +
-           tr("Nothing in this trace names the tasks of a pipeline. Where its events have names of "
-              "their own, rules say what these mean: pleat view TRACE --rules FILE "
-              "(docs/importing.md). To record a run that names them: pleat record -o run.pleat -- "
-              "COMMAND, with ranges named as in docs/instrumenting.md, as pleat-train's are.");
+           tr("To see the pipeline: %1.")
+               .arg(QString::fromUtf8(annotate::kHowToNameActions.data(),
+                                      static_cast<qsizetype>(annotate::kHowToNameActions.size())));
 }
 
 void PipelinePage::updateLegend() {

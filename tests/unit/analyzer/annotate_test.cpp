@@ -225,7 +225,9 @@ TEST(Annotate, ATraceWithoutMarkersHasNoTasksAndNoComplaint) {
     EXPECT_TRUE(trace.annotations().tasks.empty());
     EXPECT_TRUE(trace.annotations().transfers.empty());
     EXPECT_FALSE(trace.annotations().schedule.has_value());
-    EXPECT_TRUE(trace.diagnostics().empty());
+    // A forward without its backward is no pipeline's work; that it looks like an action is said.
+    ASSERT_EQ(trace.diagnostics().entries().size(), 1U);
+    EXPECT_EQ(countOf(trace, "actions_not_used"), 1);
 }
 
 TEST(Annotate, AnOverlapIsOneTask) {

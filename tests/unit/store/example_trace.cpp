@@ -90,7 +90,7 @@ trace::Annotations annotations() {
                          ActionKind::ReduceGradient});
     made.transfers.push({rank1, EventId(7), 3, 1, 0, 0, Operation::Receive, Dimension::Pp, 64, link,
                          0, 0, at(200, 420), match, std::nullopt});
-    made.schedule = trace::RecognisedSchedule{"gpipe", 2, 1, 1, 2, 0.75};
+    made.schedule = trace::RecognisedSchedule{"gpipe", 2, 1, 1, 2, 0.75, {"1f1b", "folded"}};
     return made;
 }
 

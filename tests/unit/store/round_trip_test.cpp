@@ -140,6 +140,7 @@ void expectSameGroupsAndMatches(const trace::Annotations& a, const trace::Annota
     EXPECT_EQ(a.schedule->microbatches, b.schedule->microbatches);
     EXPECT_EQ(a.schedule->group, b.schedule->group);
     EXPECT_EQ(a.schedule->confidence, b.schedule->confidence);
+    EXPECT_EQ(a.schedule->also, b.schedule->also);
 }
 
 void expectSame(const Trace& a, const Trace& b) {

@@ -53,20 +53,20 @@ TEST(Rules, NamedGroupsAndArgumentsGiveTheNumbers) {
 
 TEST(Rules, WhatIsWrongWithARuleIsSaid) {
     const std::pair<const char*, const char*> cases[] = {
-        {"", "rules.json: is no JSON"},
+        {"", "rules.json: is not valid JSON"},
         {R"json({"rules": [{"name": "(?<stge>\\d)", "as": "phase", "phase": "data"}]})json",
-         "group \"stge\" is none of"},
+         "group \"stge\" is not a field"},
         {"{\"rules\": 5}", "expected {\"rules\""},
-        {R"({"rules": [5]})", "rule 1: is no JSON object"},
+        {R"({"rules": [5]})", "rule 1: is not a JSON object"},
         {R"({"rules": [{"as": "phase"}]})", "rule 1: needs \"name\""},
         {R"json({"rules": [{"name": "(", "as": "phase"}]})json", "at character 1"},
         {R"({"rules": [{"name": "a", "as": "tusk"}]})", "\"as\" must be"},
         {R"({"rules": [{"name": "a", "as": "task"}]})", "needs \"action\""},
-        {R"({"rules": [{"name": "a", "as": "task", "action": "Q"}]})", "is no action"},
+        {R"({"rules": [{"name": "a", "as": "task", "action": "Q"}]})", "is not an action"},
         {R"({"rules": [{"name": "a", "as": "transfer"}]})", "needs \"operation\""},
         {R"({"rules": [{"name": "a", "as": "phase"}]})", "needs \"phase\""},
         {R"({"rules": [{"name": "a", "az": "phase"}]})", "unknown key \"az\""},
-        {R"({"rules": [{"name": "a", "as": "iteration", "arguments": {"x": "y"}}]})", "no field"}};
+        {R"({"rules": [{"name": "a", "as": "iteration", "arguments": {"x": "y"}}]})", "is not a field"}};
     for (const auto& [text, reason] : cases) {
         const auto parsed = Rules::parse(text, "rules.json");
         ASSERT_FALSE(parsed) << text;
