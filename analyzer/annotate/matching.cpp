@@ -102,31 +102,10 @@ class Matcher {
         return {kind, transfer.stage, 0, at.tp, at.ep, at.cp};
     }
 
-    // The n-th on each rank; where some ranks have fewer, those that were lost are left out by
-    // their iterations and ends.
     void numberOfStage(Key key, CollectivesOfRanks& ofRanks, std::vector<Part>& parts) {
-        const auto iterationsOf = [&](const std::vector<TransferId>& list) {
-            std::vector<std::int32_t> iterations;
-            for (const TransferId id : list) iterations.push_back(m_transfers[id].iteration);
-            return iterations;
-        };
-        const auto first = iterationsOf(ofRanks.begin()->second);
-        const bool alike = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& ofRank) {
-            return iterationsOf(ofRank.second) == first;
-        });
-        const auto add = [&](TransferId id, std::int64_t number) {
-            key[2] = number;
-            parts.push_back({key, false, id});
-        };
-        if (!alike) {
-            if (const auto numbers = numbersByOrder(m_draft, ofRanks)) {
-                for (const OrderNumber& one : *numbers) add(one.transfer, one.number);
-                return;
-            }
-        }
-        for (const auto& [rank, list] : ofRanks) {
-            for (std::size_t i = 0; i < list.size(); ++i)
-                add(list[i], static_cast<std::int64_t>(i));
+        for (const OrderNumber& one : numbersByIteration(m_draft, ofRanks)) {
+            key[2] = one.number;
+            parts.push_back({key, false, one.transfer});
         }
     }
 

@@ -18,6 +18,13 @@ using trace::Operation;
 using trace::RankId;
 using trace::TransferId;
 
+void sortByStart(const Draft& draft, std::vector<TransferId>& list) {
+    std::sort(list.begin(), list.end(), [&](TransferId a, TransferId b) {
+        return std::pair(draft.found.transfers[a].span.begin, a) <
+               std::pair(draft.found.transfers[b].span.begin, b);
+    });
+}
+
 // What all ranks together ran, as far as it is known: in order, each with its end on the clock of
 // the rank that was looked at first.
 struct Known {
@@ -27,10 +34,11 @@ struct Known {
 
 class OrderNumbers {
   public:
-    OrderNumbers(Draft& draft, CollectivesOfRanks& ofRanks) : m_draft(draft), m_ofRanks(ofRanks) {}
+    OrderNumbers(Draft& draft, CollectivesOfRanks& ofRanks, bool byIteration)
+        : m_draft(draft), m_ofRanks(ofRanks), m_byIteration(byIteration) {}
 
     std::optional<std::vector<OrderNumber>> run() {
-        for (auto& [rank, list] : m_ofRanks) sort(list);
+        for (auto& [rank, list] : m_ofRanks) sortByStart(m_draft, list);
         m_withBytes = allSayBytes();
         const auto first = std::max_element(
             m_ofRanks.begin(), m_ofRanks.end(),
@@ -47,18 +55,6 @@ class OrderNumbers {
     }
 
   private:
-    // A stage's collectives belong to iterations that the program numbered.
-    static std::int64_t iterationOf(const trace::Transfer& transfer) {
-        return transfer.stage >= 0 ? transfer.iteration + 1 : 0;
-    }
-
-    void sort(std::vector<TransferId>& list) const {
-        std::sort(list.begin(), list.end(), [&](TransferId a, TransferId b) {
-            return std::pair(m_draft.found.transfers[a].span.begin, a) <
-                   std::pair(m_draft.found.transfers[b].span.begin, b);
-        });
-    }
-
     // Sizes tell communications apart only where every rank says them.
     [[nodiscard]] bool allSayBytes() const {
         for (const auto& [rank, list] : m_ofRanks) {
@@ -79,9 +75,10 @@ class OrderNumbers {
                                                transfer.operation == Operation::Broadcast ||
                                                transfer.operation == Operation::Reduce);
             const auto size = static_cast<std::uint64_t>(sized ? transfer.bytes : 0);
-            const auto kind = size * 0x9e3779b97f4a7c15U +
-                              static_cast<std::uint64_t>(iterationOf(transfer)) * 16 +
-                              static_cast<std::uint64_t>(transfer.operation);
+            const auto kind =
+                size * 0x9e3779b97f4a7c15U +
+                static_cast<std::uint64_t>(m_byIteration ? transfer.iteration + 1 : 0) * 16 +
+                static_cast<std::uint64_t>(transfer.operation);
             parts.push_back({static_cast<std::int64_t>(kind), transfer.span.end.ns});
         }
         return parts;
@@ -203,6 +200,7 @@ class OrderNumbers {
 
     Draft& m_draft;
     CollectivesOfRanks& m_ofRanks;
+    const bool m_byIteration;  // which the program said
     bool m_withBytes = false;
     RankId m_reference;
     std::vector<Known> m_known;
@@ -226,7 +224,29 @@ void joinGuessed(Draft& draft, NamedGroups& groups, const CollectivesOfRanks& of
 }  // namespace
 
 std::optional<std::vector<OrderNumber>> numbersByOrder(Draft& draft, CollectivesOfRanks& ofRanks) {
-    return OrderNumbers(draft, ofRanks).run();
+    return OrderNumbers(draft, ofRanks, false).run();
+}
+
+std::vector<OrderNumber> numbersByIteration(Draft& draft, CollectivesOfRanks& ofRanks) {
+    const auto iterationsOf = [&](const std::vector<TransferId>& list) {
+        std::vector<std::int32_t> iterations;
+        for (const TransferId id : list) iterations.push_back(draft.found.transfers[id].iteration);
+        return iterations;
+    };
+    for (auto& [rank, list] : ofRanks) sortByStart(draft, list);
+    const auto first = iterationsOf(ofRanks.begin()->second);
+    const bool alike = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& ofRank) {
+        return iterationsOf(ofRank.second) == first;
+    });
+    if (!alike) {
+        if (auto numbers = OrderNumbers(draft, ofRanks, true).run()) return *numbers;
+    }
+    std::vector<OrderNumber> numbers;
+    for (const auto& [rank, list] : ofRanks) {
+        for (std::size_t i = 0; i < list.size(); ++i)
+            numbers.push_back({list[i], static_cast<std::int64_t>(i)});
+    }
+    return numbers;
 }
 
 void numberCollectives(Draft& draft) {

@@ -27,6 +27,11 @@ struct OrderNumber {
 [[nodiscard]] std::optional<std::vector<OrderNumber>> numbersByOrder(Draft& draft,
                                                                      CollectivesOfRanks& ofRanks);
 
+// The same of collectives whose iterations the program said: the n-th on each rank where all ran as
+// many in every iteration, or where no order fits.
+[[nodiscard]] std::vector<OrderNumber> numbersByIteration(Draft& draft,
+                                                          CollectivesOfRanks& ofRanks);
+
 // Gives every collective of a device that carries no number its own, group by group. Those that do
 // not say their communicator either are taken as of one of all ranks ("communicator_guessed").
 void numberCollectives(Draft& draft);

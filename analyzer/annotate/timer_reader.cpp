@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "annotate/order_alignment.h"
+#include "annotate/order_numbers.h"
 #include "annotate/timer_fields.h"
 #include "trace/limits.h"
 
@@ -36,6 +38,7 @@ class TimerReader {
         }
         if (m_pipelineRanks == 0) return;
         for (const TimerFields& timer : readTimerFields(m_draft)) add(timer);
+        numberCollectives();
         nameMessages();
         for (const Message& message : m_messages) m_draft.found.transfers.push(message.transfer);
         m_groups.finish();
@@ -117,9 +120,26 @@ class TimerReader {
                                   : embedding ? fmt::format("embedding: dp {}, tp {}", at.dp, at.tp)
                                               : fmt::format("tp: dp {}, pp {}", at.dp, at.pp);
         transfer.group = m_groups.join(group, transfer.dimension, 0, transfer.rank);
-        transfer.sequence = m_repetitions[{transfer.rank, transfer.group, transfer.operation}]++;
-        // Two kinds of collectives of one group are counted apart.
-        transfer.sequence = transfer.sequence * 16 + static_cast<std::int64_t>(transfer.operation);
+    }
+
+    // The n-th of a step on each member; where some have fewer, what they lost is left out by the
+    // steps and ends of the others.
+    void numberCollectives() {
+        std::map<std::pair<trace::GroupId, Operation>, CollectivesOfRanks> all;
+        auto& transfers = m_draft.found.transfers;
+        for (std::size_t i = 0; i < transfers.size(); ++i) {
+            const auto id = trace::TransferId::at(i);
+            if (transfers[id].group.valid())
+                all[{transfers[id].group, transfers[id].operation}][transfers[id].rank].push_back(
+                    id);
+        }
+        for (auto& [key, ofRanks] : all) {
+            for (const OrderNumber& one : numbersByIteration(m_draft, ofRanks)) {
+                // Two kinds of collectives of one group are counted apart.
+                transfers[one.transfer].sequence =
+                    one.number * 16 + static_cast<std::int64_t>(key.second);
+            }
+        }
     }
 
     // Gives the k-th message of a kind the stage and microbatch of the k-th task that has one.
@@ -164,18 +184,51 @@ class TimerReader {
     }
 
     void nameMessages(std::span<Message> messages, const std::vector<const trace::Task*>& tasks) {
-        std::size_t next = 0;
-        for (const trace::Task* task : tasks) {
-            if (!hasMessage(*task, *messages.front().transfer.action)) continue;
-            if (next == messages.size()) break;
-            trace::Transfer& transfer = messages[next++].transfer;
-            transfer.stage = task->stage;
-            transfer.chunk = task->chunk;
-            transfer.microbatch = task->microbatch;
+        std::vector<const trace::Task*> having;
+        for (const trace::Task* task : tasks)
+            if (hasMessage(*task, *messages.front().transfer.action)) having.push_back(task);
+        const std::vector<std::ptrdiff_t> places = placesOf(messages, having);
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            if (places[i] == kNoPartner) continue;
+            const trace::Task& task = *having[static_cast<std::size_t>(places[i])];
+            trace::Transfer& transfer = messages[i].transfer;
+            transfer.stage = task.stage;
+            transfer.chunk = task.chunk;
+            transfer.microbatch = task.microbatch;
             m_draft.diagnostics.add(
                 base::Severity::Info, "fields_guessed",
                 "a message does not say its microbatch; taken from the order of tasks");
         }
+    }
+
+    // Which task each message belongs to: the k-th to the k-th. Where some are missing, a number
+    // within the step says which is left, else how messages lie beside the tasks.
+    static std::vector<std::ptrdiff_t> placesOf(std::span<const Message> messages,
+                                                const std::vector<const trace::Task*>& tasks) {
+        std::vector<std::ptrdiff_t> places;
+        const auto count = static_cast<std::ptrdiff_t>(tasks.size());
+        for (const Message& message : messages) {
+            const auto place = static_cast<std::ptrdiff_t>(*message.order);
+            const bool ascends = places.empty() || place > places.back();
+            if (messages.size() < tasks.size() && ascends && place >= 0 && place < count)
+                places.push_back(place);
+        }
+        if (places.size() == messages.size()) return places;
+        const bool sends = messages.front().transfer.operation == Operation::Send;
+        std::vector<OrderedPart> beside, of;
+        for (const trace::Task* task : tasks)
+            beside.push_back({0, (sends ? task->span.end : task->span.begin).ns});
+        for (const Message& message : messages) {
+            const base::Interval span = message.transfer.span;
+            of.push_back({0, (sends ? span.begin : span.end).ns});
+        }
+        if (messages.size() != tasks.size()) {
+            if (const auto aligned = alignOrders(beside, of)) return aligned->partners;
+        }
+        places.clear();
+        for (std::size_t i = 0; i < messages.size(); ++i)
+            places.push_back(i < tasks.size() ? static_cast<std::ptrdiff_t>(i) : kNoPartner);
+        return places;
     }
 
     [[nodiscard]] bool hasMessage(const trace::Task& task, ActionKind message) const {
@@ -192,7 +245,6 @@ class TimerReader {
     Draft& m_draft;
     NamedGroups m_groups;
     std::vector<Message> m_messages;
-    std::map<std::tuple<RankId, trace::GroupId, Operation>, std::int64_t> m_repetitions;
     std::int32_t m_pipelineRanks = 0, m_stages = 0;
 };
 

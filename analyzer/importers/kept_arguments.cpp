@@ -14,14 +14,15 @@ namespace {
 
 namespace categories = trace::categories;
 
-// As written in 2021, and what they are called since.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOldCategories = {{
+// As written in 2021 or for other makers' devices, and what they are called here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOldCategories = {{
     {"Operator", categories::kOperator},
     {"Kernel", categories::kKernel},
     {"Runtime", categories::kRuntimeCall},
     {"Memcpy", categories::kCopy},
     {"Memset", categories::kSet},
     {"user_function", categories::kAnnotation},
+    {"mtia_ccp_events", categories::kKernel},  // what MTIA's processors run
 }};
 
 constexpr std::array<std::string_view, 16> kProfilerCategories = {
@@ -156,7 +157,7 @@ std::string_view canonicalCategory(std::string_view category) {
     for (const auto& [old, now] : kOldCategories) {
         if (category == old) return now;
     }
-    // Accelerators of other makers: xpu_runtime, mtia_ccp_events, privateuse1_driver, …
+    // Accelerators of other makers: xpu_runtime, mtia_runtime, privateuse1_driver, …
     if (category.ends_with("_runtime")) return categories::kRuntimeCall;
     if (category.ends_with("_driver")) return categories::kDriverCall;
     return category;

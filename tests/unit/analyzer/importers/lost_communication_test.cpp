@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -199,6 +200,114 @@ TEST(LostCommunication, AMessageThatOneEndLostShiftsNoOther) {
         for (const trace::Match& match : found.matches)
             EXPECT_EQ(found.transfers[match.members[0]].span.end,
                       found.transfers[match.members[1]].span.end);
+    }
+}
+
+// Losses at random on all ranks: 99 of 100 members of a match are where they belong, and holes are
+// counted.
+TEST(LostCommunication, RandomLossesAreFoundAndCounted) {
+    std::mt19937 random(5);
+    std::int64_t members = 0, right = 0, holes = 0, counted = 0;
+    for (int repeat = 0; repeat < 30; ++repeat) {
+        MadeRun run;
+        run.ranks = run.recorded = 4;
+        run.collectives = 60;
+        run.sized = repeat % 2 == 0;
+        std::map<int, int> having;
+        for (int rank = 0; rank < run.ranks; ++rank) {
+            for (int k = 0; k < run.collectives; ++k) {
+                if (random() % 100 < 3) run.lost[rank].insert(k);
+                having[k] += run.lost[rank].contains(k) ? 0 : 1;
+            }
+        }
+        for (int rank = 0; rank < run.ranks; ++rank) {
+            for (const int k : run.lost[rank])
+                holes += k > 2 && k < run.collectives - 3 && having[k] > 0 ? 1 : 0;
+        }
+        const trace::Trace trace = annotated(run);
+        counted += countOf(trace, "collective_lost");
+        const auto& found = trace.annotations();
+        for (const trace::Match& match : found.matches) {
+            const auto first = found.transfers[match.members.front()].span.end;
+            for (const trace::TransferId member : match.members) {
+                ++members;
+                right += std::abs((found.transfers[member].span.end - first).ns) <= 2'000 ? 1 : 0;
+            }
+        }
+    }
+    EXPECT_GE(static_cast<double>(right), 0.99 * static_cast<double>(members));
+    EXPECT_GE(static_cast<double>(members), 0.98 * 30 * 60 * 4 * 0.97);
+    EXPECT_NEAR(static_cast<double>(counted), static_cast<double>(holes),
+                0.1 * static_cast<double>(holes))
+        << holes;
+}
+
+struct Lost {
+    std::string name;
+    int process = 0, thread = 0, step = 0, order = 0;
+};
+
+// Four steps of two stages and two replicas, four microbatches each; what is said of an event may
+// be its number within the step, or not.
+trace::Trace timersWithout(const Lost& lost, bool numbered) {
+    std::vector<std::string> events;
+    const auto add = [&](const char* name, int process, int thread, int step, int order,
+                         double start, double duration) {
+        if (lost.name == name && lost.process == process && lost.thread == thread &&
+            lost.step == step && lost.order == order)
+            return;
+        events.push_back(fmt::format(
+            R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"step":{},)"
+            R"("model_chunk":-1,"mb_id":{},"seq_id":{}}}}})",
+            name, process, thread, start, duration, step, order,
+            numbered ? std::to_string(order) : "null"));
+    };
+    for (int process = 0; process < 2; ++process) {
+        for (int thread = 0; thread < 2; ++thread) {
+            events.push_back(
+                fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":)"
+                            R"("PP rank {}, TP rank 0, compute"}}}})",
+                            process, thread, thread));
+        }
+        for (int step = 0; step < 4; ++step) {
+            const double from = 1000.0 * step;
+            for (int mb = 0; mb < 4; ++mb) {
+                add("forward-compute", process, 0, step, mb, from + 100 * mb, 99);
+                add("forward-send", process, 0, step, mb, from + 100 * mb + 99, 10);
+                add("forward-recv", process, 1, step, mb, from + 100 * mb + 50, 59);
+                add("forward-compute", process, 1, step, mb, from + 100 * mb + 110, 80);
+            }
+            for (int thread = 0; thread < 2; ++thread)
+                add("grads-reduce-scatter", process, thread, step, 0, from + 600 - 20 * process,
+                    100 + 20 * process);
+        }
+    }
+    const auto imported = importers::importText(fmt::format("[{}]", fmt::join(events, ",")));
+    EXPECT_TRUE(imported) << importers::messageOf(imported);
+    return annotate(*imported).value();
+}
+
+TEST(LostCommunication, ATimerThatWasLostShiftsNoOther) {
+    for (const bool numbered : {true, false}) {
+        EXPECT_EQ(countOf(timersWithout({}, numbered), "unmatched_transfer"), 0);
+        for (const Lost& lost :
+             {Lost{"forward-send", 0, 0, 1, 0}, Lost{"forward-send", 0, 0, 1, 2},
+              Lost{"forward-recv", 1, 1, 2, 1}, Lost{"forward-recv", 0, 1, 3, 3},
+              Lost{"grads-reduce-scatter", 0, 1, 1, 0}, Lost{"grads-reduce-scatter", 1, 0, 0, 0}}) {
+            const trace::Trace trace = timersWithout(lost, numbered);
+            const auto& found = trace.annotations();
+            EXPECT_EQ(countOf(trace, "unmatched_transfer"), 1) << lost.name << lost.order;
+            EXPECT_EQ(countOf(trace, "clock_disagrees"), 0) << lost.name << lost.order;
+            for (const trace::Match& match : found.matches) {
+                const trace::Transfer& first = found.transfers[match.members.front()];
+                for (const trace::TransferId member : match.members) {
+                    EXPECT_EQ(found.transfers[member].iteration, first.iteration);
+                    EXPECT_EQ(found.transfers[member].microbatch, first.microbatch);
+                    EXPECT_EQ(found.transfers[member].span.end, first.span.end)
+                        << lost.name << lost.order << numbered;
+                }
+            }
+        }
     }
 }
 

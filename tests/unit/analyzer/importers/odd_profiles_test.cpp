@@ -81,10 +81,20 @@ TEST(OddProfiles, CollectivesWithinGraphsAreKnownByTheirKernels) {
 // bad-inputs 49
 TEST(OddProfiles, WorkOfAnUnknownDeviceIsCounted) {
     const trace::Trace trace = annotatedText(
-        list({R"({"ph":"X","cat":"mtia_ccp_events","name":"job","pid":0,"tid":7,"ts":1,"dur":1})",
-              R"({"ph":"X","cat":"mtia_runtime","name":"run","pid":9,"tid":9,"ts":0,"dur":1})"}));
+        list({R"({"ph":"X","cat":"hpu_op","name":"job","pid":0,"tid":7,"ts":1,"dur":1})",
+              R"({"ph":"X","cat":"hpu_runtime","name":"run","pid":9,"tid":9,"ts":0,"dur":1})"}));
     EXPECT_EQ(trace.eventCount(), 2U);
     EXPECT_EQ(countOf(trace, "unknown_accelerator"), 1);
+}
+
+TEST(OddProfiles, WorkOfMtiaIsDeviceWork) {
+    const trace::Trace trace = annotatedText(list(
+        {R"({"ph":"X","cat":"mtia_runtime","name":"run","pid":9,"tid":9,"ts":0,"dur":1})",
+         R"({"ph":"X","cat":"mtia_ccp_events","name":"fc","pid":0,"tid":7,"ts":1,"dur":1})",
+         R"({"ph":"X","cat":"mtia_ccp_events","name":"hccl_all_reduce","pid":0,"tid":7,"ts":3,"dur":1})"}));
+    EXPECT_EQ(countOf(trace, "unknown_accelerator"), 0);
+    ASSERT_EQ(trace.annotations().transfers.size(), 1U);
+    EXPECT_EQ(trace.annotations().transfers[TransferId(0)].operation, trace::Operation::AllReduce);
 }
 
 // bad-inputs 58
