@@ -121,7 +121,7 @@ class Peers {
                             [](const PauseCell& cell) { return cell.kind; })) {}
 
     [[nodiscard]] IdealTable of(const Suspect& suspect) const {
-        if (m_model.cells.empty()) return {};
+        if (m_model.cells.empty() && m_model.pauseCells.empty()) return {};
         IdealTable table = usual();
         if (suspect.kind == SuspectKind::Microbatch) {
             for (std::size_t i = 0; i < table.cells.size(); ++i)
@@ -192,7 +192,7 @@ base::Duration rounded(double ns) { return {std::llround(ns)}; }
 
 NodeTime idealTime(const ReplayModel& model, const IdealTable& table,
                    const ReplayIteration& iteration, std::size_t node) {
-    NodeTime time{{}, iteration.graph.nodes()[graph::NodeId::at(node)].delay};
+    NodeTime time{{}, recordedTime(iteration, node).delay};
     const std::uint32_t operation = iteration.operation[node];
     if (operation != kNone) {
         const double ns = table.cells.empty() || iteration.cell.empty()
@@ -200,8 +200,11 @@ NodeTime idealTime(const ReplayModel& model, const IdealTable& table,
                               : table.cells[iteration.cell[node]];
         time.duration = rounded(ns * shareOf(iteration, node));
     }
-    if (!iteration.pauseCell.empty() && !table.pauses.empty())
-        time.delay = std::min(time.delay, rounded(table.pauses[iteration.pauseCell[node]]));
+    if (iteration.pauseCell.empty() || iteration.pauseCell[node] == kNone || table.pauses.empty())
+        return time;
+    const base::Duration usual = rounded(table.pauses[iteration.pauseCell[node]]);
+    // What cannot be told from the usual stays.
+    if (time.delay > usual + model.resolution) time.delay = usual;
     return time;
 }
 
@@ -228,7 +231,7 @@ OwnIdeals::OwnIdeals(const ReplayModel& model, const std::vector<Suspect>& suspe
     : m_model(model) {
     const Peers peers(model);
     m_byKind.fill(peers.of({}));
-    if (model.cells.empty()) return;
+    if (model.cells.empty() && model.pauseCells.empty()) return;
     for (const Suspect& suspect : suspects) {
         if (suspect.number < 0 || suspect.kind == SuspectKind::Microbatch) continue;
         const IdealTable table = peers.of(suspect);

@@ -35,6 +35,10 @@ inline constexpr double kLargeReplayError = 0.05;
 // with the measurement only because it repeats pauses that nothing recorded explains.
 inline constexpr double kLargePauseShare = 0.10;
 
+// Where steps of coarse timers take longer than their rules explain by more than this share, what
+// begins later than all it waits for counts as a pause of its rank.
+inline constexpr double kMostUnexplained = 0.03;
+
 inline constexpr std::uint32_t kNone = 0xffff'ffff;
 
 // Of one microbatch in a cell.
@@ -64,6 +68,11 @@ struct PauseCell {
     double typical = 0;  // ns: their median
 };
 
+// What a node takes, and the pause before it. The duration of a Ready node is never looked at.
+struct NodeTime {
+    base::Duration duration, delay;
+};
+
 struct ReplayIteration {
     std::int32_t iteration = -1;
     base::Duration measured;
@@ -72,7 +81,11 @@ struct ReplayIteration {
     std::vector<std::uint32_t> operation;  // [node]; kNone for Ready nodes
     std::vector<std::uint32_t> link;       // [node]; kNone for all but messages between ranks
     std::vector<std::uint32_t> cell = {};  // [node]; kNone for Ready nodes; empty without cells
-    std::vector<std::uint32_t> pauseCell = {};  // [node]; empty where the graph has no pauses
+    std::vector<std::uint32_t> pauseCell =
+        {};  // [node]; kNone: of no known rank; empty without pauses
+    // [node]; empty: as the graph has them. Other than in the graph where a part of a communication
+    // waited for members that were not recorded, and where coarse timers need their launches.
+    std::vector<NodeTime> recorded = {};
     // [node] of a task that its inner collectives cut in pieces: the piece's part of the task's own
     // work; 1 for all other nodes; empty where no task is cut.
     std::vector<double> share = {};
@@ -91,6 +104,8 @@ struct ReplayModel {
     std::vector<ReplayCell> cells;  // none where one ideal serves all (coarse timers)
     std::vector<PauseCell> pauseCells;
     std::vector<double> usualPause;  // [PauseCell::kind]; ns: the median over the whole run
+    // Pauses that are no longer cannot be told from none.
+    base::Duration resolution;
     bool ofTimers = false;  // made of coarse timers: launches cost nothing (graph/timer_graph.h)
 
     [[nodiscard]] const ReplayOperation* operationOf(const ReplayIteration& iteration,
@@ -100,17 +115,15 @@ struct ReplayModel {
 // Of these windows. Timer graphs where the trace's tasks are timers, else measured graphs; without
 // tasks, work graphs of ranks that were recorded together (one rank alone has no peers). A window
 // whose graph cannot be made is left out and counted ("iteration_not_replayed"); timers that do not
-// fit their rules are counted ("timers_unusable").
+// fit their rules are counted ("timers_unusable"), and whether their launches count
+// ("launches_kept").
 [[nodiscard]] ReplayModel replayModel(const graph::RunIndex& run,
                                       std::span<const graph::IterationWindow> windows,
                                       base::Diagnostics& diagnostics);
 
-// What a node takes, and the pause before it. The duration of a Ready node is never looked at.
-struct NodeTime {
-    base::Duration duration, delay;
-};
 using TimeOf = std::function<NodeTime(const ReplayIteration&, std::size_t node)>;
 
+[[nodiscard]] NodeTime recordedTime(const ReplayIteration& iteration, std::size_t node);
 [[nodiscard]] TimeOf recordedTimes();
 
 // How long each iteration takes with such times. What follows the last node stays as recorded.

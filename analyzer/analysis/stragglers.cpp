@@ -32,8 +32,9 @@ struct Candidate {
     std::set<std::int32_t> stages = {};
     // No chain of its nodes can make the iterations longer than by their excess together.
     double excess = 0;
-    double recorded = 0;  // all its time: of two that explain the same, the one with less is
-                          // the narrower
+    double recorded = 0;   // all its time: of two that explain the same, the one with less is
+                           // the narrower
+    bool ofTasks = false;  // an operation that is computing of microbatches
     double slowdown = 1;
     base::Duration gain = {};
 };
@@ -137,17 +138,18 @@ void forEachPart(const ReplayModel& model, const std::vector<Candidate>& candida
     const OwnIdeals ideals(model, suspects);
     for (const ReplayIteration& iteration : model.iterations) {
         for (std::size_t at = 0; at < iteration.operation.size(); ++at) {
-            const Node& node = iteration.graph.nodes()[NodeId::at(at)];
+            const NodeTime recorded = recordedTime(iteration, at);
             const auto tell = [&](bool ofPause) {
                 return [&, ofPause](std::size_t which) {
                     const NodeTime ideal = ideals.of(candidates[which].suspect, iteration, at);
                     visit(which, iteration, at, ofPause,
-                          static_cast<double>((ofPause ? node.delay : node.duration).ns),
+                          static_cast<double>((ofPause ? recorded.delay : recorded.duration).ns),
                           static_cast<double>((ofPause ? ideal.delay : ideal.duration).ns));
                 };
             };
             if (iteration.operation[at] != kNone) membership.visitWork(iteration, at, tell(false));
-            if (!iteration.pauseCell.empty() && node.delay > base::Duration{})
+            if (!iteration.pauseCell.empty() && iteration.pauseCell[at] != kNone &&
+                recorded.delay > base::Duration{})
                 membership.visitPause(iteration, at, tell(true));
         }
     }
@@ -246,13 +248,17 @@ std::vector<std::vector<double>> sharedExcess(const ReplayModel& model,
     return shared;
 }
 
+bool isPlace(SuspectKind kind) {
+    return kind == SuspectKind::Rank || kind == SuspectKind::Stage || kind == SuspectKind::DpRank;
+}
+
 // The worst first. But of those that cost about as much alone, the one whose removal gains most: of
 // two slow replicas of a stage each is as slow as the stage, yet only the stage made ideal gains
 // anything. Of equals in that too the narrower one that holds the same excess: a slow rank makes
-// its stage as slow.
+// its stage as slow. Forward or backward as such are not what is slow where it is that of one rank.
 std::vector<std::size_t> ordered(const ReplayModel& model,
                                  const std::vector<Candidate>& candidates) {
-    constexpr double kNearly = 0.9, kWithin = 0.8;
+    constexpr double kNearly = 0.9, kWithin = 0.8, kMostOf = 0.5;
     const auto shared = sharedExcess(model, candidates);
     std::vector<std::size_t> left(candidates.size()), order;
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
@@ -275,12 +281,19 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
             return alike(at) && missing <= (1 - kNearly) * std::abs(static_cast<double>(most));
         };
         auto next = std::find_if(left.begin(), left.end(), gains);
+        if (candidates[*next].ofTasks) {
+            const auto culprit = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
+                return isPlace(candidates[at].suspect.kind) && alike(at) &&
+                       shared[*next][at] >= kWithin * candidates[*next].excess;
+            });
+            if (culprit != left.end()) next = culprit;
+        }
         for (auto other = next + 1; other != left.end(); ++other) {
             const Candidate& narrow = candidates[*other];
             const Candidate& wide = candidates[*next];
             if (gains(*other) && narrow.recorded < wide.recorded &&
                 shared[*other][*next] >= kWithin * narrow.excess &&
-                shared[*next][*other] >= kWithin * wide.excess)
+                shared[*next][*other] >= kMostOf * wide.excess)
                 next = other;
         }
         order.push_back(*next);
@@ -310,7 +323,7 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
     for (Candidate& candidate : candidates) {
         const TimeOf ideals = idealTimes(model, candidate.suspect);
         const Coverage covers = coverage(model, candidate.suspect);
-        const bool sameForAll = model.cells.empty();
+        const bool sameForAll = model.cells.empty() && model.pauseCells.empty();
         const double ideal = sameForAll ? usual : meanOf(replayed(model, ideals)) - rest;
         const auto alone = replayed(model, choose(covers, recordedTimes(), ideals));
         candidate.slowdown = ideal > 0 ? (meanOf(alone) - rest) / ideal : 1;

@@ -40,7 +40,9 @@ void addPauses(std::vector<Suspect>& suspects, const ReplayModel& model) {
     std::set<std::int32_t> paused;
     for (const ReplayIteration& iteration : model.iterations) {
         for (std::size_t at = 0; at < iteration.pauseCell.size(); ++at) {
-            if (nodeOf(iteration, at).delay <= base::Duration{}) continue;
+            if (iteration.pauseCell[at] == kNone ||
+                recordedTime(iteration, at).delay <= base::Duration{})
+                continue;
             const std::int32_t rank = model.pauseCells[iteration.pauseCell[at]].rank;
             paused.insert(rank < 0 ? -1 : model.ranks[static_cast<std::size_t>(rank)].number);
         }
@@ -52,7 +54,7 @@ void addPauses(std::vector<Suspect>& suspects, const ReplayModel& model) {
 // Whom the pause before a node belongs to.
 const ReplayRank* pausedRank(const ReplayModel& model, const ReplayIteration& iteration,
                              std::size_t node) {
-    if (iteration.pauseCell.empty()) return nullptr;
+    if (iteration.pauseCell.empty() || iteration.pauseCell[node] == kNone) return nullptr;
     const std::int32_t rank = model.pauseCells[iteration.pauseCell[node]].rank;
     return rank < 0 ? nullptr : &model.ranks[static_cast<std::size_t>(rank)];
 }

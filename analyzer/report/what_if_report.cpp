@@ -36,7 +36,9 @@ std::string renderReplay(const analysis::WhatIf& answer) {
                            percent(answer.replayError), count, count == 1 ? "" : "s",
                            answer.iterations.front().iteration, answer.iterations.back().iteration,
                            describePauses(replay),
-                           answer.ofTimers ? "; of coarse timers, without launch delays" : ""));
+                           !answer.ofTimers        ? ""
+                           : answer.pauseShare > 0 ? "; of coarse timers"
+                                                   : "; of coarse timers, without launch delays"));
 }
 
 }  // namespace

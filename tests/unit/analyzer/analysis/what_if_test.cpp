@@ -98,6 +98,41 @@ TEST(WhatIf, ASlowedStageMadeIdealGivesItsTimeBack) {
     EXPECT_EQ(both.predicted, answer(traceOf(options), {}).replay);
 }
 
+// A prediction keeps pauses; they might as well change along with the rest. So the interval holds
+// both, and grows with the pauses.
+TEST(WhatIf, TheIntervalGrowsWithThePauses) {
+    SyntheticOptions options = balancedOptions("1f1b", 1);
+    options.devices = true;
+    const auto width = [&] {
+        const WhatIf result = answer(traceOf(options), {.scale = {{"compute", 0.5}}});
+        EXPECT_TRUE(result.ci95);
+        EXPECT_LE(result.ci95->first, result.predicted);
+        EXPECT_GE(result.ci95->second, result.predicted);
+        return result.ci95->second - result.ci95->first;
+    };
+    const base::Duration without = width();
+    options.launchDelays.push_back({3, 1, {4'000'000}});
+    EXPECT_GT(width(), without + base::Duration{1'000'000});
+}
+
+TEST(WhatIf, PausesAreChangedOnlyWhereTheyAreNamed) {
+    SyntheticOptions options = balancedOptions("1f1b", 1);
+    options.devices = true;
+    const base::Duration balanced = answer(traceOf(options), {}).replay;
+    for (std::int32_t microbatch = 0; microbatch < 4; ++microbatch)
+        options.launchDelays.push_back({3, microbatch, {1'000'000}});
+    const trace::Trace trace = traceOf(options);
+    const WhatIf pauses = answer(trace, {.ideal = {"pause:3"}});
+    const auto cost = static_cast<double>((pauses.replay - balanced).ns);
+    ASSERT_GT(cost, 1e6);
+    EXPECT_NEAR(static_cast<double>(pauses.predicted.ns), static_cast<double>(balanced.ns),
+                0.01 * cost);
+    EXPECT_EQ(answer(trace, {.ideal = {"rank:3"}}).predicted, pauses.predicted);
+    EXPECT_EQ(answer(trace, {.scale = {{"rank:3", 1}}}).predicted, pauses.replay);
+    EXPECT_LT(answer(trace, {.scale = {{"pause:3", 0}}}).predicted, pauses.replay);
+    EXPECT_EQ(answer(trace, {.ideal = {"rank:3"}, .keep = {"pause:3"}}).predicted, pauses.replay);
+}
+
 TEST(WhatIf, OnlyIterationsChosenCount) {
     WhatIfOptions options;
     options.iterations = {{1, 1}};
