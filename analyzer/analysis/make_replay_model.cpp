@@ -13,6 +13,7 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/ideal_replay.h"
+#include "analysis/replay_windows.h"
 #include "graph/timer_graph.h"
 #include "graph/work_graph.h"
 
@@ -143,7 +144,9 @@ class ModelMaker {
 
     void add(graph::TimerStep step) {
         m_model.ofTimers = true;
-        ReplayIteration iteration{step.iteration, step.measured, {}, std::move(step.graph), {}, {}};
+        ReplayIteration iteration;
+        iteration.windows = {{step.iteration, step.measured, {}, {}, {}}};
+        iteration.graph = std::move(step.graph);
         std::size_t next = 0;
         for (const Node& node : iteration.graph.nodes()) {
             const graph::TimerNode& timer = step.timers[NodeId::at(next++)];
@@ -162,13 +165,22 @@ class ModelMaker {
         m_model.iterations.push_back(std::move(iteration));
     }
 
-    void add(graph::TaskGraph graph, const graph::IterationWindow& window) {
+    // `next` is the window that follows in the run, where there is one. False where the windows
+    // do not all begin with work, and so cannot be replayed together.
+    bool add(graph::TaskGraph graph, std::span<const graph::IterationWindow> windows,
+             std::size_t warmUp, const graph::IterationWindow* next) {
+        ReplayIteration iteration;
+        iteration.warmUp = warmUp;
+        iteration.graph = std::move(graph);
+        if (!layOut(iteration, windows, next)) return false;
         m_ownOf.clear();
-        for (const Node& node : graph.nodes()) {
+        for (const Node& node : iteration.graph.nodes()) {
             const bool isTask = node.kind == NodeKind::Task && node.source >= 0;
             m_ownOf.push_back(isTask ? &m_tasks[static_cast<std::size_t>(node.source)] : nullptr);
+            if (isTask) *m_ownOf.back() = {};  // an iteration may warm up another's graph as well
         }
-        addMeasured(std::move(graph), window, nullptr);
+        addMeasured(std::move(iteration), nullptr);
+        return true;
     }
 
     // Without tasks the stretches of a rank between the begins of two communications are one piece
@@ -182,7 +194,10 @@ class ModelMaker {
                                   ? &stretches[{node.rank, work.positions[NodeId::at(i)]}]
                                   : nullptr);
         }
-        addMeasured(std::move(work.graph), window, &work.positions);
+        ReplayIteration iteration;
+        iteration.graph = std::move(work.graph);
+        if (!layOut(iteration, std::span(&window, 1), nullptr)) return;
+        addMeasured(std::move(iteration), &work.positions);
     }
 
     // Steps of coarse timers with what began later than all it waited for as pauses.
@@ -226,16 +241,7 @@ class ModelMaker {
   private:
     using Positions = base::IdVector<graph::NodeTag, graph::WorkPosition>;
 
-    void addMeasured(graph::TaskGraph graph, const graph::IterationWindow& window,
-                     const Positions* positions) {
-        base::TraceTime last = window.window.begin;
-        for (const Node& node : graph.nodes()) last = std::max(last, node.measured.end);
-        ReplayIteration iteration{window.iteration,
-                                  window.window.length(),
-                                  window.window.end - last,
-                                  std::move(graph),
-                                  {},
-                                  {}};
+    void addMeasured(ReplayIteration iteration, const Positions* positions) {
         const bool anyCut = sumOwnWork(iteration.graph);
         for (std::size_t i = 0; i < iteration.graph.nodes().size(); ++i) {
             const NodeId id = NodeId::at(i);
@@ -307,6 +313,7 @@ class ModelMaker {
         iteration.operation.push_back(operation);
         iteration.link.push_back(linkOf(node, peerOf(node)));
         iteration.cell.push_back(cellOf({operation, node.rank, node.stage, iteration.link.back()}));
+        if (!iteration.counts(id.index())) return;
         OwnWork* own = m_ownOf[id.index()];
         if (own != nullptr && own->counted) return;
         if (own != nullptr) own->counted = true;
@@ -407,9 +414,10 @@ class ModelMaker {
             m_pausesOf.emplace_back();
         }
         const std::int64_t delay = recordedTime(iteration, id.index()).delay.ns;
+        iteration.pauseCell.push_back(cell->second);
+        if (!iteration.counts(id.index())) return;
         m_pausesOfKind[kind->second].push_back(delay);
         m_pausesOf[cell->second].push_back(delay);
-        iteration.pauseCell.push_back(cell->second);
     }
 
     // A communication is held up by its last member.
@@ -467,17 +475,33 @@ void noteUnusable(const base::Error& error, std::int32_t iteration,
                     fmt::format("iteration {} cannot be replayed: {}", iteration, error.message));
 }
 
-template <class Graph>
-void addOne(ModelMaker& maker, base::Result<Graph> graph, const graph::IterationWindow& window,
-            base::Diagnostics& diagnostics) {
-    if (!graph) return noteUnusable(graph.error(), window.iteration, diagnostics);
-    maker.add(std::move(*graph), window);
-}
-
 void addAll(ModelMaker& maker, std::vector<base::Result<graph::WorkGraph>> graphs,
             std::span<const graph::IterationWindow> windows, base::Diagnostics& diagnostics) {
-    for (std::size_t i = 0; i < graphs.size(); ++i)
-        addOne(maker, std::move(graphs[i]), windows[i], diagnostics);
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+        if (!graphs[i]) {
+            noteUnusable(graphs[i].error(), windows[i].iteration, diagnostics);
+        } else {
+            maker.add(std::move(*graphs[i]), windows[i]);
+        }
+    }
+}
+
+// Where the iterations cannot be replayed together, each by itself.
+void addStretch(const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
+                ModelMaker& maker, base::Diagnostics& diagnostics) {
+    const graph::IterationWindow* next = windowAfter(run, windows.back().iteration);
+    const std::vector<graph::IterationWindow> all = withWarmUp(run, windows);
+    if (auto graph = graph::measuredGraph(run, all)) {
+        if (maker.add(std::move(*graph), all, all.size() - windows.size(), next)) return;
+    }
+    if (windows.size() == 1) {
+        auto graph = graph::measuredGraph(run, windows);
+        if (!graph) return noteUnusable(graph.error(), windows.front().iteration, diagnostics);
+        maker.add(std::move(*graph), windows, 0, next);
+        return;
+    }
+    for (std::size_t w = 0; w < windows.size(); ++w)
+        addStretch(run, windows.subspan(w, 1), maker, diagnostics);
 }
 
 // Launches cost nothing in the replay of coarse timers, unless much of the steps hangs on them.
@@ -510,8 +534,11 @@ ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::Itera
             addAll(maker, graph::workGraphs(run, windows), windows, diagnostics);
         return std::move(maker).finish();
     }
-    for (const graph::IterationWindow& window : windows)
-        addOne(maker, graph::measuredGraph(run, window), window, diagnostics);
+    for (std::size_t first = 0; first < windows.size();) {
+        const std::size_t count = stretchFrom(run, windows.subspan(first));
+        addStretch(run, windows.subspan(first, count), maker, diagnostics);
+        first += count;
+    }
     return std::move(maker).finish();
 }
 

@@ -73,10 +73,25 @@ struct NodeTime {
     base::Duration duration, delay;
 };
 
-struct ReplayIteration {
+// One iteration of a replayed graph. It begins `lead` before its first node and ends where the next
+// one begins, or with the graph.
+struct ReplayWindow {
     std::int32_t iteration = -1;
     base::Duration measured;
-    base::Duration rest;  // between the last node and the iteration's end
+    graph::NodeId begins;  // the first work of the rank that begins it; of the first window, unused
+    base::Duration lead;   // from the window's begin to that
+    base::Duration idle;   // from the window's end to the next one's begin
+};
+
+// Iterations that follow each other: what one leaves over holds up the next.
+struct ReplayIteration {
+    std::vector<ReplayWindow> windows;  // one at least
+    // The first so many are not asked for: they say what the ranks still do when the next begins.
+    std::size_t warmUp = 0;
+    // The last window ends `rest` after this node, or after all where it is not valid. It is the
+    // last of the rank that begins the iteration after, where that begins while others still work.
+    graph::NodeId ends;
+    base::Duration rest;
     graph::TaskGraph graph;
     std::vector<std::uint32_t> operation;  // [node]; kNone for Ready nodes
     std::vector<std::uint32_t> link;       // [node]; kNone for all but messages between ranks
@@ -89,6 +104,12 @@ struct ReplayIteration {
     // [node] of a task that its inner collectives cut in pieces: the piece's part of the task's own
     // work; 1 for all other nodes; empty where no task is cut.
     std::vector<double> share = {};
+
+    // Whether a node belongs to what is asked for.
+    [[nodiscard]] bool counts(std::size_t node) const {
+        return warmUp == 0 ||
+               graph.nodes()[graph::NodeId::at(node)].iteration >= windows[warmUp].iteration;
+    }
 };
 
 struct ReplayRank {
@@ -110,6 +131,8 @@ struct ReplayModel {
 
     [[nodiscard]] const ReplayOperation* operationOf(const ReplayIteration& iteration,
                                                      std::size_t node) const;
+    // Of all iterations asked for, ascending: replayed() gives a length for each.
+    [[nodiscard]] std::vector<ReplayWindow> windows() const;
 };
 
 // Of these windows. Timer graphs where the trace's tasks are timers, else measured graphs; without

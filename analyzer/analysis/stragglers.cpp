@@ -138,6 +138,7 @@ void forEachPart(const ReplayModel& model, const std::vector<Candidate>& candida
     const OwnIdeals ideals(model, suspects);
     for (const ReplayIteration& iteration : model.iterations) {
         for (std::size_t at = 0; at < iteration.operation.size(); ++at) {
+            if (!iteration.counts(at)) continue;
             const NodeTime recorded = recordedTime(iteration, at);
             const auto tell = [&](bool ofPause) {
                 return [&, ofPause](std::size_t which) {
@@ -304,9 +305,10 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
 
 // Judged from the iteration's begin to its last work: what a recorder adds at the end is no work.
 double meanRest(const ReplayModel& model) {
-    std::vector<base::Duration> rests;
-    for (const ReplayIteration& iteration : model.iterations) rests.push_back(iteration.rest);
-    return meanOf(rests);
+    double sum = 0;
+    for (const ReplayIteration& iteration : model.iterations)
+        sum += static_cast<double>(iteration.rest.ns);
+    return sum / static_cast<double>(std::max<std::size_t>(1, model.windows().size()));
 }
 
 }  // namespace
@@ -319,7 +321,8 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
     std::vector<Candidate> candidates;
     for (Suspect& suspect : judgedIn(model)) candidates.push_back({std::move(suspect)});
     addWork(model, candidates);
-    leaveLikely(candidates, usual * static_cast<double>(model.iterations.size()));
+    const std::size_t iterations = model.windows().size();
+    leaveLikely(candidates, usual * static_cast<double>(iterations));
     for (Candidate& candidate : candidates) {
         const TimeOf ideals = idealTimes(model, candidate.suspect);
         const Coverage covers = coverage(model, candidate.suspect);
@@ -336,7 +339,7 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
     });
     std::vector<Straggler> stragglers;
     for (const std::size_t at : ordered(model, candidates))
-        stragglers.push_back(describe(candidates[at], model.iterations.size()));
+        stragglers.push_back(describe(candidates[at], iterations));
     return stragglers;
 }
 

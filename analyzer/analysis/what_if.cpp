@@ -53,7 +53,7 @@ base::Result<void> checkLengths(const ReplayModel& model, const TimeOf& time) {
             return base::Error{base::ErrorCode::Usage,
                                fmt::format("--scale: iteration {} would last for decades; take "
                                            "smaller factors",
-                                           iteration.iteration)};
+                                           iteration.windows.front().iteration)};
         }
     }
     return {};
@@ -157,9 +157,10 @@ base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run, const WhatIfOptio
     const auto replay = replayed(*model, recordedTimes());
     const auto predicted = replayed(*model, *time);
     result.ofTimers = model->ofTimers;
-    for (std::size_t i = 0; i < model->iterations.size(); ++i) {
-        result.iterations.push_back({model->iterations[i].iteration, model->iterations[i].measured,
-                                     replay[i], predicted[i]});
+    const std::vector<ReplayWindow> windows = model->windows();
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+        result.iterations.push_back(
+            {windows[i].iteration, windows[i].measured, replay[i], predicted[i]});
     }
     summarise(result, replaySummary(*model), replay, predicted);
     result.ci95 = intervalOf(predicted, replay, replayedWithoutPauses(*model, *time),

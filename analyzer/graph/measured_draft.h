@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ struct TransferPart {
     NodeId node, entry;
     std::int32_t inTask = -1;  // the task it began within, with whose pieces it is linked
     bool blocked = false;      // that task waited for it
+    bool buffered = false;     // of a message whose send does not wait for the receive
 };
 
 // Why an edge is there; of edges that make a cycle the weaker is given up.
@@ -52,20 +54,21 @@ struct Edge {
 };
 
 struct MeasuredDraft {
-    MeasuredDraft(const RunIndex& of, const IterationWindow& in)
+    // `in` are one window or several that follow each other.
+    MeasuredDraft(const RunIndex& of, std::span<const IterationWindow> in)
         : run(of),
           trace(of.trace()),
           found(of.trace().annotations()),
-          window(in.window),
-          iteration(in.iteration),
+          windows(in),
+          window{in.front().window.begin, in.back().window.end},
           resolution(of.resolution().value),
           computed(of.trace().ranks().size()) {}
 
     const RunIndex& run;
     const trace::Trace& trace;
     const trace::Annotations& found;
-    const base::Interval window;
-    const std::int32_t iteration;
+    const std::span<const IterationWindow> windows;
+    const base::Interval window;  // from the first one's begin to the last one's end
     const base::Duration resolution;
 
     base::IdVector<NodeTag, Node> nodes;
@@ -81,13 +84,23 @@ struct MeasuredDraft {
     struct Ends {
         NodeId first, last;
     };
-    void name(std::uint32_t ofReplica, const schedule::Action& action, Ends ends) {
-        m_byAction[keyOf(ofReplica, action)] = ends;
+    // Whose action it is.
+    struct Pass {
+        std::uint32_t replica = 0;
+        std::int32_t iteration = -1;
+    };
+    void name(Pass of, const schedule::Action& action, Ends ends) {
+        m_byAction[of.iteration][keyOf(of.replica, action)] = ends;
     }
-    [[nodiscard]] std::optional<Ends> find(std::uint32_t ofReplica,
-                                           const schedule::Action& action) const {
-        const auto known = m_byAction.find(keyOf(ofReplica, action));
-        return known == m_byAction.end() ? std::nullopt : std::optional(known->second);
+    [[nodiscard]] std::optional<Ends> find(Pass of, const schedule::Action& action) const {
+        const auto actions = m_byAction.find(of.iteration);
+        if (actions == m_byAction.end()) return std::nullopt;
+        const auto known = actions->second.find(keyOf(of.replica, action));
+        return known == actions->second.end() ? std::nullopt : std::optional(known->second);
+    }
+    // Of one of the windows, not left over from an earlier one.
+    [[nodiscard]] bool isOwn(std::int32_t iteration) const {
+        return iteration >= windows.front().iteration && iteration <= windows.back().iteration;
     }
 
     [[nodiscard]] base::Interval clip(base::Interval span) const;
@@ -106,7 +119,8 @@ struct MeasuredDraft {
                (Key{static_cast<std::uint32_t>(action.stage) & 0xfffffU} << 20) |
                (static_cast<std::uint32_t>(action.microbatch) & 0xfffffU);
     }
-    std::unordered_map<Key, Ends> m_byAction;  // tasks and receives
+    // Tasks and receives, by iteration.
+    std::unordered_map<std::int32_t, std::unordered_map<Key, Ends>> m_byAction;
 };
 
 void addNodes(MeasuredDraft& draft);

@@ -9,7 +9,12 @@
 namespace pleat::graph {
 
 base::Result<TaskGraph> measuredGraph(const RunIndex& run, const IterationWindow& window) {
-    MeasuredDraft draft(run, window);
+    return measuredGraph(run, std::span(&window, 1));
+}
+
+base::Result<TaskGraph> measuredGraph(const RunIndex& run,
+                                      std::span<const IterationWindow> windows) {
+    MeasuredDraft draft(run, windows);
     addNodes(draft);
     addLinks(draft);
     return withTimes(std::move(draft));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/interval_set.h"
@@ -20,6 +21,12 @@ namespace pleat::graph {
 // begin). So earliestTimes(graph, window.begin) is the replay of the iteration.
 [[nodiscard]] base::Result<TaskGraph> measuredGraph(const RunIndex& run,
                                                     const IterationWindow& window);
+
+// The same of several windows that follow each other, one at least: a rank goes on with the next
+// iteration when it has done its part of the one before, so work that one leaves over holds up the
+// next. Only the outer ends are clipped.
+[[nodiscard]] base::Result<TaskGraph> measuredGraph(const RunIndex& run,
+                                                    std::span<const IterationWindow> windows);
 
 // The measured graph's own prediction of the iteration it was made from. What lies between the last
 // node and the window's end is a measured pause like the others and is part of both times; an error

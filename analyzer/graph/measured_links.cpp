@@ -34,6 +34,9 @@ class Links {
         linkTasks();
         linkOptimizers();
         addTimerLinks(m_draft);
+        linkWaits(trace::Operation::Send);
+        linkWaits(trace::Operation::Receive);
+        linkBegins();
     }
 
   private:
@@ -107,29 +110,31 @@ class Links {
         for (const TransferPart& part : m_draft.parts) {
             if (part.inTask >= 0) m_inTask[part.node] = part.inTask;
             if (part.transfer->action == ActionKind::ReduceGradient)
-                m_syncs[part.transfer->rank].push_back(part.node);
+                m_syncs[{part.transfer->rank, part.transfer->iteration}].push_back(part.node);
         }
         for (std::size_t r = 0; r < m_draft.computed.size(); ++r) {
             const std::vector<Computed>& order = m_draft.computed[r];
             for (const Computed& each : order) {
                 m_position[each.first] = static_cast<std::size_t>(&each - order.data());
                 const Node& node = m_draft.nodes[each.last];
-                if (node.iteration != m_draft.iteration) continue;
+                if (!m_draft.isOwn(node.iteration)) continue;
                 if (node.kind == NodeKind::Phase) {
                     const auto& phase = m_draft.found.phases[static_cast<std::size_t>(node.source)];
                     if (phase.kind == trace::PhaseKind::Optimizer)
-                        m_optimizers[RankId::at(r)].push_back(each.first);
+                        m_optimizers[{RankId::at(r), node.iteration}].push_back(each.first);
                 } else {
-                    noteBackward(RankId::at(r), actionOf(node), each.last);
+                    noteBackward({RankId::at(r), node.iteration}, actionOf(node), each.last);
                 }
             }
         }
     }
 
-    void noteBackward(RankId rank, const Action& action, NodeId last) {
-        for (const Action& part : action.parts) noteBackward(rank, part, last);
+    using RankPass = std::pair<RankId, std::int32_t>;  // and iteration
+
+    void noteBackward(RankPass of, const Action& action, NodeId last) {
+        for (const Action& part : action.parts) noteBackward(of, part, last);
         if (!isBackward(action.kind)) return;
-        NodeId& known = m_lastBackward[{rank, action.stage}];
+        NodeId& known = m_lastBackward[{of, action.stage}];
         if (!known.valid() || m_draft.nodes[known].measured.end <= m_draft.nodes[last].measured.end)
             known = last;
     }
@@ -141,7 +146,7 @@ class Links {
 
     void linkTransfer(const TransferPart& part) {
         const trace::Transfer& transfer = *part.transfer;
-        const bool own = transfer.iteration == m_draft.iteration;
+        const bool own = m_draft.isOwn(transfer.iteration);
         if (own && transfer.action == ActionKind::ReduceGradient) return linkSync(part);
         if (own && transfer.action && isCommunication(*transfer.action)) {
             if (!isReceive(transfer)) linkSend(part);
@@ -152,10 +157,11 @@ class Links {
 
     void linkSync(const TransferPart& part) {
         const trace::Transfer& transfer = *part.transfer;
-        const auto backward = m_lastBackward.find({transfer.rank, transfer.stage});
+        const auto backward =
+            m_lastBackward.find({{transfer.rank, transfer.iteration}, transfer.stage});
         if (part.inTask < 0 && backward != m_lastBackward.end())
             m_draft.addEdge(backward->second, part.entry, EdgeReason::Rule);
-        const auto optimizers = m_optimizers.find(transfer.rank);
+        const auto optimizers = m_optimizers.find({transfer.rank, transfer.iteration});
         if (optimizers == m_optimizers.end()) return;
         for (const NodeId optimizer : optimizers->second)
             m_draft.addEdge(part.node, optimizer, EdgeReason::Inferred);
@@ -163,12 +169,12 @@ class Links {
 
     void linkSend(const TransferPart& part) {
         const trace::Transfer& transfer = *part.transfer;
-        const std::uint32_t replica = m_draft.replica[transfer.rank.index()];
+        const MeasuredDraft::Pass of = passOf(transfer.rank, transfer.iteration);
         const Action send{transfer.stage, *transfer.action, transfer.microbatch, {}};
         // What a send needs never depends on where stages lie.
         const schedule::Placement anywhere;
-        forEachDependency(send, context(replica, anywhere), [&](const Action& needed) {
-            const auto ends = m_draft.find(replica, needed);
+        forEachDependency(send, context(of, anywhere), [&](const Action& needed) {
+            const auto ends = m_draft.find(of, needed);
             if (ends && m_draft.nodes[ends->last].source != part.inTask)
                 m_draft.addEdge(ends->last, part.entry, EdgeReason::Rule);
         });
@@ -183,8 +189,8 @@ class Links {
         for (const TransferPart& part : m_draft.parts) {
             const trace::Transfer& transfer = *part.transfer;
             const TraceTime begin = m_draft.clip(transfer.span).begin;
-            if (!isReceive(transfer) || !transfer.action || part.entry == part.node ||
-                part.inTask >= 0 ||
+            if (!isReceive(transfer) || !transfer.action ||
+                (part.entry == part.node && !part.buffered) || part.inTask >= 0 ||
                 m_draft.nodes[part.entry].measured.begin - begin > togetherWithin(transfer.rank))
                 continue;
             const Computed* before = lastEndedBy(transfer.rank, begin, consumerOf(transfer));
@@ -202,11 +208,11 @@ class Links {
 
     // The task that a message is for.
     [[nodiscard]] NodeId consumerOf(const trace::Transfer& message) const {
-        const std::uint32_t replica = m_draft.replica[message.rank.index()];
+        const MeasuredDraft::Pass of = passOf(message.rank, message.iteration);
         const bool forward = *message.action == ActionKind::ReceiveForward;
         for (const ActionKind kind : {forward ? ActionKind::Forward : ActionKind::InputBackward,
                                       ActionKind::FullBackward}) {
-            const auto ends = m_draft.find(replica, {message.stage, kind, message.microbatch, {}});
+            const auto ends = m_draft.find(of, {message.stage, kind, message.microbatch, {}});
             if (ends) return ends->first;
             if (forward) break;
         }
@@ -218,7 +224,8 @@ class Links {
     void linkOptimizers() {
         const auto explained = m_draft.explainedTimes();
         for (const TransferPart& part : m_draft.parts) {
-            const auto optimizers = m_optimizers.find(part.transfer->rank);
+            const auto optimizers =
+                m_optimizers.find({part.transfer->rank, part.transfer->iteration});
             if (optimizers == m_optimizers.end() || !isMessage(part.transfer->operation)) continue;
             for (const NodeId optimizer : optimizers->second) {
                 const TraceTime end = m_draft.nodes[part.node].measured.end;
@@ -226,6 +233,112 @@ class Links {
                     m_draft.addEdge(part.node, optimizer, EdgeReason::Inferred);
             }
         }
+    }
+
+    [[nodiscard]] MeasuredDraft::Pass passOf(RankId rank, std::int32_t iteration) const {
+        return {m_draft.replica[rank.index()], iteration};
+    }
+
+    // An engine that never computes while such a message is on its way waits for each of them,
+    // though only its own order says so: the task after a batch of sends and receives waits for
+    // all of them, not only for the message it needs.
+    void linkWaits(trace::Operation operation) {
+        std::vector<std::pair<const TransferPart*, const Computed*>> waits;
+        std::size_t besides = 0;
+        for (const TransferPart& part : m_draft.parts) {
+            const trace::Transfer& transfer = *part.transfer;
+            if (transfer.operation != operation || part.inTask >= 0) continue;
+            const Computed* next = firstBegunAfter(transfer.rank, transfer.span.begin);
+            if (next == nullptr) continue;
+            const base::Duration within = togetherWithin(transfer.rank);
+            const bool before = next != m_draft.computed[transfer.rank.index()].data() &&
+                                (next - 1)->span.end > transfer.span.begin + within;
+            if (before || next->span.begin + within < transfer.span.end) ++besides;
+            waits.emplace_back(&part, next);
+        }
+        if (besides * 100 > waits.size()) return;
+        for (const auto& [part, next] : waits)
+            m_draft.addEdge(part->node, next->first, EdgeReason::Inferred);
+    }
+
+    [[nodiscard]] const Computed* firstBegunAfter(RankId rank, TraceTime time) const {
+        const auto& order = m_draft.computed[rank.index()];
+        const auto next =
+            std::lower_bound(order.begin(), order.end(), time,
+                             [](const Computed& c, TraceTime t) { return c.span.begin < t; });
+        return next == order.end() ? nullptr : &*next;
+    }
+
+    // Nothing recorded says that an iteration waits for the one before on all ranks, as at a
+    // barrier. Where no rank ever begins anything of an iteration before all have done the one
+    // before, one that begins soon after the last of them waited for it.
+    void linkBegins() {
+        if (m_draft.windows.size() == 1 || anyRunsAhead()) return;
+        const auto explained = m_draft.explainedTimes();
+        for (std::size_t w = 1; w < m_draft.windows.size(); ++w) {
+            const std::vector<const Computed*> lasts = lastsOf(m_draft.windows[w - 1].iteration);
+            TraceTime end = m_draft.window.begin;
+            for (const Computed* last : lasts) end = std::max(end, last->span.end);
+            for (const auto& order : m_draft.computed) {
+                const Computed* first = firstOf(order, m_draft.windows[w].iteration);
+                if (first == nullptr) continue;
+                const TraceTime begin = first->span.begin, known = explained[first->first];
+                if (end <= known || (begin - end).ns * 2 >= (begin - known).ns) continue;
+                for (const Computed* last : lasts)
+                    m_draft.addEdge(last->last, first->first, EdgeReason::Inferred);
+            }
+        }
+    }
+
+    // Has a rank begun an iteration, if only by waiting for a message, before all had ended the
+    // one before?
+    [[nodiscard]] bool anyRunsAhead() const {
+        std::map<std::int32_t, TraceTime> begins;
+        const auto note = [&](std::int32_t iteration, TraceTime begin) {
+            const auto [known, isNew] = begins.try_emplace(iteration, begin);
+            if (!isNew) known->second = std::min(known->second, begin);
+        };
+        for (const auto& order : m_draft.computed) {
+            for (const Computed& each : order) note(iterationOf(each), each.span.begin);
+        }
+        for (const TransferPart& part : m_draft.parts)
+            note(part.transfer->iteration, part.transfer->span.begin);
+        for (std::size_t w = 1; w < m_draft.windows.size(); ++w) {
+            const auto begin = begins.find(m_draft.windows[w].iteration);
+            if (begin == begins.end()) continue;
+            for (const Computed* last : lastsOf(m_draft.windows[w - 1].iteration)) {
+                if (begin->second + m_draft.resolution < last->span.end) return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] std::vector<const Computed*> lastsOf(std::int32_t iteration) const {
+        std::vector<const Computed*> lasts;
+        for (const auto& order : m_draft.computed) {
+            if (const Computed* last = lastOf(order, iteration)) lasts.push_back(last);
+        }
+        return lasts;
+    }
+
+    [[nodiscard]] std::int32_t iterationOf(const Computed& computed) const {
+        return m_draft.nodes[computed.first].iteration;
+    }
+    // The first and the last of a rank's work in an iteration; its order has them in turn.
+    [[nodiscard]] const Computed* firstOf(const std::vector<Computed>& order,
+                                          std::int32_t iteration) const {
+        const auto first = std::partition_point(
+            order.begin(), order.end(),
+            [&](const Computed& each) { return iterationOf(each) < iteration; });
+        return first == order.end() || iterationOf(*first) != iteration ? nullptr : &*first;
+    }
+    [[nodiscard]] const Computed* lastOf(const std::vector<Computed>& order,
+                                         std::int32_t iteration) const {
+        const auto next = std::partition_point(
+            order.begin(), order.end(),
+            [&](const Computed& each) { return iterationOf(each) <= iteration; });
+        if (next == order.begin() || iterationOf(*std::prev(next)) != iteration) return nullptr;
+        return &*std::prev(next);
     }
 
     // What the rank computed last before `time`, of what comes before `limit` in its order.
@@ -266,7 +379,7 @@ class Links {
 
     // A collective of other than gradients, such as that of their norm, comes after them.
     void linkAfterSyncs(const TransferPart& part, TraceTime begin) {
-        const auto syncs = m_syncs.find(part.transfer->rank);
+        const auto syncs = m_syncs.find({part.transfer->rank, part.transfer->iteration});
         if (part.inTask >= 0 || syncs == m_syncs.end()) return;
         for (const NodeId sync : syncs->second) {
             if (m_draft.nodes[sync].measured.end <= begin + m_draft.resolution)
@@ -278,15 +391,15 @@ class Links {
         for (std::size_t r = 0; r < m_draft.computed.size(); ++r) {
             for (const Computed& computed : m_draft.computed[r]) {
                 const Node& node = m_draft.nodes[computed.first];
-                if (node.kind != NodeKind::Task || node.iteration != m_draft.iteration) continue;
-                linkTask(m_draft.replica[r], actionOf(node), computed.first);
+                if (node.kind != NodeKind::Task || !m_draft.isOwn(node.iteration)) continue;
+                linkTask(passOf(RankId::at(r), node.iteration), actionOf(node), computed.first);
             }
         }
     }
 
-    void linkTask(std::uint32_t replica, const Action& action, NodeId id) {
-        forEachDependency(action, context(replica, m_placement), [&](const Action& needed) {
-            if (const auto ends = m_draft.find(replica, needed)) {
+    void linkTask(MeasuredDraft::Pass of, const Action& action, NodeId id) {
+        forEachDependency(action, context(of, m_placement), [&](const Action& needed) {
+            if (const auto ends = m_draft.find(of, needed)) {
                 // A message that is received within the task is linked with its pieces.
                 const auto within = m_inTask.find(ends->last);
                 if (within == m_inTask.end() || within->second != m_draft.nodes[id].source)
@@ -295,11 +408,10 @@ class Links {
             }
             // The message was not recorded: what its sender had to compute stands for it.
             if (needed.kind == ActionKind::ReceiveForward) {
-                addEdgeFrom(replica, {needed.stage - 1, ActionKind::Forward, needed.microbatch, {}},
-                            id);
+                addEdgeFrom(of, {needed.stage - 1, ActionKind::Forward, needed.microbatch, {}}, id);
             } else if (needed.kind == ActionKind::ReceiveBackward) {
-                const bool split = isSplit(replica, needed.stage + 1, needed.microbatch);
-                addEdgeFrom(replica,
+                const bool split = isSplit(of, needed.stage + 1, needed.microbatch);
+                addEdgeFrom(of,
                             {needed.stage + 1,
                              split ? ActionKind::InputBackward : ActionKind::FullBackward,
                              needed.microbatch,
@@ -309,29 +421,28 @@ class Links {
         });
     }
 
-    void addEdgeFrom(std::uint32_t replica, const Action& needed, NodeId to) {
-        if (const auto ends = m_draft.find(replica, needed))
+    void addEdgeFrom(MeasuredDraft::Pass of, const Action& needed, NodeId to) {
+        if (const auto ends = m_draft.find(of, needed))
             m_draft.addEdge(ends->last, to, EdgeReason::Rule);
     }
 
-    [[nodiscard]] schedule::DependencyContext context(std::uint32_t replica,
+    [[nodiscard]] schedule::DependencyContext context(MeasuredDraft::Pass of,
                                                       const schedule::Placement& placement) const {
         return {placement, m_draft.microbatches, true,
-                [this, replica](std::int32_t stage, std::int32_t microbatch) {
-                    return isSplit(replica, stage, microbatch);
+                [this, of](std::int32_t stage, std::int32_t microbatch) {
+                    return isSplit(of, stage, microbatch);
                 }};
     }
 
-    [[nodiscard]] bool isSplit(std::uint32_t replica, std::int32_t stage,
+    [[nodiscard]] bool isSplit(MeasuredDraft::Pass of, std::int32_t stage,
                                std::int32_t microbatch) const {
-        return m_draft.find(replica, {stage, ActionKind::InputBackward, microbatch, {}})
-            .has_value();
+        return m_draft.find(of, {stage, ActionKind::InputBackward, microbatch, {}}).has_value();
     }
 
     MeasuredDraft& m_draft;
     const schedule::Placement m_placement;
-    std::map<std::pair<RankId, std::int32_t>, NodeId> m_lastBackward;  // of a rank's stage
-    std::map<RankId, std::vector<NodeId>> m_optimizers, m_syncs;
+    std::map<std::pair<RankPass, std::int32_t>, NodeId> m_lastBackward;  // of a rank's stage
+    std::map<RankPass, std::vector<NodeId>> m_optimizers, m_syncs;
     std::unordered_map<NodeId, std::size_t> m_position;  // of a task in its rank's order
     std::unordered_map<NodeId, std::int32_t> m_inTask;   // receives within a task
 };

@@ -24,6 +24,7 @@ class Nodes {
         addTasks();
         addPhases();
         addTransfers();
+        linkMessages();
         linkInner();
         joinEverybody();
         for (std::vector<Computed>& order : m_draft.computed) {
@@ -46,16 +47,18 @@ class Nodes {
         }
     }
 
-    // Calls visit(index) for what may have a part in the window: what was recorded for the
-    // iteration, and for the one before, which may have left something to do.
+    // Calls visit(index) for what may have a part in the windows: what was recorded for their
+    // iterations, and for the one before, which may have left something to do.
     template <class Visit>
     void forEach(std::span<const std::uint32_t> IterationItems::*of, Visit visit) const {
-        const IterationItems before =
-            m_draft.run.itemsOf(m_draft.run.iterationBefore(m_draft.iteration));
-        const IterationItems own = m_draft.run.itemsOf(m_draft.iteration);
         std::vector<std::uint32_t> items;
-        std::merge((before.*of).begin(), (before.*of).end(), (own.*of).begin(), (own.*of).end(),
-                   std::back_inserter(items));
+        const auto add = [&](std::int32_t iteration) {
+            const IterationItems found = m_draft.run.itemsOf(iteration);
+            items.insert(items.end(), (found.*of).begin(), (found.*of).end());
+        };
+        add(m_draft.run.iterationBefore(m_draft.windows.front().iteration));
+        for (const IterationWindow& window : m_draft.windows) add(window.iteration);
+        std::sort(items.begin(), items.end());
         for (const std::uint32_t item : items) visit(std::size_t{item});
     }
 
@@ -63,10 +66,9 @@ class Nodes {
     // has: it holds up what follows.
     [[nodiscard]] bool belongs(std::int32_t iteration, Interval span) const {
         const Interval window = m_draft.window;
-        if (iteration == m_draft.iteration)
-            return span.begin <= window.end && span.end >= window.begin;
-        return iteration >= 0 && iteration < m_draft.iteration && span.begin < window.begin &&
-               span.end > window.begin;
+        if (m_draft.isOwn(iteration)) return span.begin <= window.end && span.end >= window.begin;
+        return iteration >= 0 && iteration < m_draft.windows.front().iteration &&
+               span.begin < window.end && span.end > window.begin;
     }
 
     NodeId addNode(NodeKind kind, RankId rank, std::int32_t iteration, Interval span,
@@ -98,8 +100,7 @@ class Nodes {
             m_draft.computed[task.rank.index()].push_back({m_draft.clip(task.span), ends.first,
                                                            ends.last, task.event,
                                                            isItsEvent(task.event, task.span)});
-            if (task.iteration == m_draft.iteration)
-                registerAction(task.rank, m_draft.actionOf(task), ends);
+            if (m_draft.isOwn(task.iteration)) registerAction(task, m_draft.actionOf(task), ends);
         });
     }
 
@@ -158,12 +159,12 @@ class Nodes {
         return event.valid() && m_draft.trace.event(event).span == span;
     }
 
-    void registerAction(RankId rank, const Action& action, MeasuredDraft::Ends ends) {
-        for (const Action& part : action.parts) registerAction(rank, part, ends);
-        m_draft.name(m_draft.replica[rank.index()], action, ends);
+    void registerAction(const trace::Task& task, const Action& action, MeasuredDraft::Ends ends) {
+        for (const Action& part : action.parts) registerAction(task, part, ends);
+        m_draft.name({m_draft.replica[task.rank.index()], task.iteration}, action, ends);
         m_draft.microbatches = std::max(m_draft.microbatches, action.microbatch + 1);
         if (action.stage >= 0)
-            m_draft.holder[action.stage] = m_draft.trace.ranks()[rank].coordinates.pp;
+            m_draft.holder[action.stage] = m_draft.trace.ranks()[task.rank].coordinates.pp;
     }
 
     void addPhases() {
@@ -174,13 +175,13 @@ class Nodes {
             m_draft.computed[phase.rank.index()].push_back({m_draft.nodes[id].measured, id, id,
                                                             phase.event,
                                                             isItsEvent(phase.event, phase.span)});
-            if (isOfEverybody(phase)) m_common[phase.rank].push_back(id);
+            if (isOfEverybody(phase)) m_common[phase.iteration][phase.rank].push_back(id);
         });
     }
 
     // Such as the norm of all gradients, to which every rank adds its part.
     [[nodiscard]] bool isOfEverybody(const trace::Phase& phase) {
-        if (!phase.event.valid() || phase.iteration != m_draft.iteration) return false;
+        if (!phase.event.valid() || !m_draft.isOwn(phase.iteration)) return false;
         const base::StringId name = m_draft.trace.columns().name[phase.event.index()];
         const auto [known, isNew] = m_ofEverybody.try_emplace(name, false);
         if (isNew) {
@@ -190,29 +191,36 @@ class Nodes {
         return known->second;
     }
 
-    // The n-th of each rank belong together: they go on once all are there.
     void joinEverybody() {
+        if (m_common.empty()) return;
+        for (std::vector<Computed>& order : m_draft.computed) {
+            for (Computed& each : order) m_computedBy[each.last] = &each;
+        }
+        for (const auto& [iteration, ofRanks] : m_common) joinEverybody(iteration, ofRanks);
+    }
+
+    using OfRanks = std::map<RankId, std::vector<NodeId>>;
+
+    // The n-th of each rank in an iteration belong together: they go on once all are there.
+    void joinEverybody(std::int32_t iteration, const OfRanks& ofRanks) {
         for (std::size_t n = 0;; ++n) {
             std::vector<NodeId> members;
             TraceTime moment = m_draft.window.begin;
-            for (auto& [rank, ids] : m_common) {
+            for (const auto& [rank, ids] : ofRanks) {
                 if (n >= ids.size()) continue;
                 members.push_back(ids[n]);
                 moment = std::max(moment, m_draft.nodes[ids[n]].measured.begin);
             }
             if (members.empty()) return;
             if (members.size() == 1) continue;
-            const NodeId ready =
-                addNode(NodeKind::Ready, RankId(), m_draft.iteration, {moment, moment}, 0);
+            const NodeId ready = addNode(NodeKind::Ready, RankId(), iteration, {moment, moment}, 0);
             m_draft.nodes[ready].source = -1;
             for (const NodeId member : members) {
                 Node& node = m_draft.nodes[member];
                 node.measured.begin = moment;
                 node.measured.end = std::max(node.measured.end, moment);
                 m_draft.addEdge(ready, member, EdgeReason::Order);
-                for (Computed& each : m_draft.computed[static_cast<std::size_t>(node.rank)]) {
-                    if (each.last == member) each.first = ready;
-                }
+                m_computedBy.at(member)->first = ready;
             }
         }
     }
@@ -221,21 +229,51 @@ class Nodes {
         forEach(&IterationItems::transfers, [&](std::size_t i) {
             const trace::Transfer& transfer = m_draft.found.transfers[trace::TransferId::at(i)];
             if (!belongs(transfer.iteration, transfer.span)) return;
+            const bool receives = transfer.operation == trace::Operation::Receive;
+            const trace::Transfer* send = bufferedSendOf(transfer);
             TraceTime begin = transfer.span.begin;
-            if (transfer.match.valid())
+            if (send != nullptr) {
+                if (receives) begin = std::max(begin, send->span.end);
+            } else if (transfer.match.valid()) {
                 begin = std::max(begin, m_draft.found.matches[transfer.match].ready);
+            }
             const NodeId id = addNode(NodeKind::Transfer, transfer.rank, transfer.iteration,
                                       {begin, std::max(begin, transfer.span.end)}, i);
             describe(id, transfer);
-            const NodeId entry = transfer.match.valid() ? readyNode(transfer) : id;
+            const bool together = transfer.match.valid() && send == nullptr;
+            const NodeId entry = together ? readyNode(transfer) : id;
             if (entry != id) m_draft.addEdge(entry, id, EdgeReason::Order);
             m_draft.parts.push_back({&transfer, trace::TransferId::at(i), id, entry});
-            const bool receives = transfer.operation == trace::Operation::Receive;
-            if (transfer.action && receives && transfer.iteration == m_draft.iteration) {
-                m_draft.name(m_draft.replica[transfer.rank.index()],
+            if (send != nullptr) {
+                m_draft.parts.back().buffered = true;
+                (receives ? m_message[transfer.match].to : m_message[transfer.match].from) = id;
+            }
+            if (transfer.action && receives && m_draft.isOwn(transfer.iteration)) {
+                m_draft.name({m_draft.replica[transfer.rank.index()], transfer.iteration},
                              {transfer.stage, *transfer.action, transfer.microbatch, {}}, {id, id});
             }
         });
+    }
+
+    // The send of the transfer's message, where it does not wait for the receive.
+    [[nodiscard]] const trace::Transfer* bufferedSendOf(const trace::Transfer& transfer) const {
+        if (!m_draft.run.sendsAreBuffered() || !transfer.match.valid() ||
+            !isMessage(transfer.operation))
+            return nullptr;
+        if (transfer.operation == trace::Operation::Send) return &transfer;
+        for (const trace::TransferId member : m_draft.found.matches[transfer.match].members) {
+            const trace::Transfer& other = m_draft.found.transfers[member];
+            if (other.operation == trace::Operation::Send) return &other;
+        }
+        return nullptr;
+    }
+
+    // What was sent into a buffer can be received once the send has ended.
+    void linkMessages() {
+        for (const auto& [match, message] : m_message) {
+            if (message.from.valid() && message.to.valid())
+                m_draft.addEdge(message.from, message.to, EdgeReason::Order);
+        }
     }
 
     void describe(NodeId id, const trace::Transfer& transfer) {
@@ -280,9 +318,15 @@ class Nodes {
 
     MeasuredDraft& m_draft;
     std::vector<Inner> m_inner;
-    std::map<RankId, std::vector<NodeId>> m_common;
+    std::map<std::int32_t, OfRanks> m_common;  // by iteration
+    std::unordered_map<NodeId, Computed*> m_computedBy;
     std::unordered_map<base::StringId, bool> m_ofEverybody;
     std::unordered_map<trace::MatchId, NodeId> m_ready;
+    // The ends of buffered messages. Ordered: so is what is made of them.
+    struct Message {
+        NodeId from, to;
+    };
+    std::map<trace::MatchId, Message> m_message;
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "annotate/timers.h"
 #include "graph/measured_draft.h"
@@ -20,7 +23,7 @@ struct Timed {
 
 class TimerLinks {
   public:
-    explicit TimerLinks(MeasuredDraft& draft) : m_draft(draft), m_of(draft.computed.size()) {}
+    explicit TimerLinks(MeasuredDraft& draft) : m_draft(draft) {}
 
     void run() {
         for (const TransferPart& part : m_draft.parts) {
@@ -30,46 +33,50 @@ class TimerLinks {
         if (m_of.empty()) return;
         for (std::size_t r = 0; r < m_draft.computed.size(); ++r) {
             for (const Computed& each : m_draft.computed[r]) {
-                if (m_draft.nodes[each.last].kind == NodeKind::Phase)
+                const Node& node = m_draft.nodes[each.last];
+                if (node.kind == NodeKind::Task) {
+                    Tasks& tasks = m_tasks[{r, node.iteration}];
+                    if (tasks.first == nullptr) tasks.first = &each;
+                    tasks.last = &each;
+                }
+                if (node.kind == NodeKind::Phase)
                     add(RankId::at(r), each.event, m_draft.nodes[each.last].iteration,
                         {each.span.begin, each.first, each.last});
             }
         }
-        for (std::size_t r = 0; r < m_of.size(); ++r) linkRank(r);
+        for (auto& [pass, timers] : m_of) linkPass(m_tasks[pass], timers);
     }
 
   private:
+    using Pass = std::pair<std::size_t, std::int32_t>;  // RankId index, iteration
+    using Timers = std::map<std::string_view, std::vector<Timed>>;
+    struct Tasks {
+        const Computed* first = nullptr;
+        const Computed* last = nullptr;
+    };
+
     void add(RankId rank, trace::EventId event, std::int32_t iteration, const Timed& timed) {
-        if (!event.valid() || iteration != m_draft.iteration) return;
+        if (!event.valid() || !m_draft.isOwn(iteration)) return;
         const base::StringId name = m_draft.trace.columns().name[event.index()];
         const auto [known, isNew] = m_known.try_emplace(name, nullptr);
         if (isNew) known->second = annotate::timerNamed(m_draft.trace.text(name));
-        if (known->second != nullptr) m_of[rank.index()][known->second->name].push_back(timed);
+        if (known->second != nullptr)
+            m_of[{rank.index(), iteration}][known->second->name].push_back(timed);
     }
 
-    void linkRank(std::size_t rank) {
-        auto& timers = m_of[rank];
-        if (timers.empty()) return;
+    void linkPass(const Tasks& tasks, Timers& timers) {
+        if (tasks.first == nullptr) return;
         for (auto& [name, list] : timers) {
             std::stable_sort(list.begin(), list.end(),
                              [](const Timed& a, const Timed& b) { return a.begin < b.begin; });
         }
-        const Computed* first = nullptr;
-        const Computed* last = nullptr;
-        for (const Computed& each : m_draft.computed[rank]) {
-            const Node& node = m_draft.nodes[each.last];
-            if (node.kind != NodeKind::Task || node.iteration != m_draft.iteration) continue;
-            if (first == nullptr) first = &each;
-            last = &each;
-        }
-        if (first == nullptr) return;
         NodeId before;
         for (const Timed& parameters : timers[kTimerBeforeTasks]) {
             link(before, parameters.entry);
             before = parameters.exit;
         }
-        if (!timers[kTimerBeforeTasks].empty()) link(before, first->first);
-        before = last->last;
+        if (!timers[kTimerBeforeTasks].empty()) link(before, tasks.first->first);
+        before = tasks.last->last;
         for (const std::string_view name : kTimersAfterTasks) {
             for (const Timed& timed : timers[name]) {
                 link(before, timed.entry);
@@ -84,7 +91,8 @@ class TimerLinks {
 
     MeasuredDraft& m_draft;
     std::unordered_map<base::StringId, const Timer*> m_known;
-    std::vector<std::map<std::string_view, std::vector<Timed>>> m_of;  // [RankId index]
+    std::map<Pass, Timers> m_of;
+    std::map<Pass, Tasks> m_tasks;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/message_style.h"
+
 namespace pleat::graph {
 namespace {
 
@@ -33,7 +35,8 @@ RunIndex::RunIndex(const trace::Trace& trace)
       m_phases(grouped(trace.annotations().phases)),
       m_transfers(grouped(trace.annotations().transfers)),
       m_inner(innerTransfers(trace, m_kinds)),
-      m_resolution(timerResolution(trace)) {
+      m_resolution(timerResolution(trace)),
+      m_sendsAreBuffered(graph::sendsAreBuffered(trace)) {
     m_resolution.note(m_diagnostics);
 }
 

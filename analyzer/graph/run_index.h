@@ -44,6 +44,8 @@ class RunIndex {
     // Communication within tasks, ordered by task.
     [[nodiscard]] std::span<const InnerTransfer> inner() const { return m_inner; }
     [[nodiscard]] const TimerResolution& resolution() const { return m_resolution; }
+    // Sends end without their receivers (message_style.h).
+    [[nodiscard]] bool sendsAreBuffered() const { return m_sendsAreBuffered; }
     // What was recorded for the iteration; nothing for one without a window. O(log windows).
     [[nodiscard]] IterationItems itemsOf(std::int32_t iteration) const;
     // The iteration whose window is before this one's; -1 where there is none.
@@ -70,6 +72,7 @@ class RunIndex {
     Grouped m_tasks, m_phases, m_transfers;
     std::vector<InnerTransfer> m_inner;
     TimerResolution m_resolution;
+    bool m_sendsAreBuffered = false;
 };
 
 }  // namespace pleat::graph

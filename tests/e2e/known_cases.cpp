@@ -88,14 +88,12 @@ class Maker {
                base.namesOf(rank) + Words{key}, keep);
     }
 
-    // The same by --ideal: all of the microbatch takes the mean of all tasks.
+    // The same by --ideal: the microbatch takes what the others do.
     void idealMicrobatch(const Base& base, int microbatch, int rank, double factor) {
         const std::string key = fmt::format("microbatch:{}", microbatch);
-        const double mean = 1 + (factor - 1) / (base.pp * base.dp * base.microbatches);
         add(base, fmt::format("{},rank:{} by --ideal", key, rank),
             {"--slow", fmt::format("{},rank:{}={}", key, rank, factor)},
-            base.namesOf(rank) + Words{key}, Words{"--ideal", key} + kKeepAllButTasks, {},
-            {"--slow", fmt::format("{}={}", key, mean)});
+            base.namesOf(rank) + Words{key}, Words{"--ideal", key} + kKeepAllButTasks);
     }
 
     void link(const Base& base, int lower, double factor) {
@@ -107,7 +105,8 @@ class Maker {
 
     void pauses(const Base& base, int rank, double milliseconds) {
         add(base, fmt::format("pauses on rank:{}", rank),
-            {"--pause", fmt::format("rank:{}={}", rank, milliseconds)}, base.namesOf(rank),
+            {"--pause", fmt::format("rank:{}={}", rank, milliseconds)},
+            base.namesOf(rank) + Words{fmt::format("pause:{}", rank)},
             {"--ideal", fmt::format("rank:{}", rank)});
     }
 
@@ -188,6 +187,7 @@ std::vector<KnownCase> knownCases() {
     onePipeline(make, {"batched", "1f1b", 4});
     onePipeline(make, {"waitall", "1f1b", 3});
     onePipeline(make, {"nested", "1f1b", 3});
+    onePipeline(make, {"posted", "gpipe", 4});
     onePipeline(make, {"ahead", "1f1b", 4, 1, 1, 6, 0.1});
     onePipeline(make, {"literal", "interleaved", 2, 1, 2});
     onePipeline(make, {"ahead", "folded", 2, 1, 2});

@@ -22,7 +22,7 @@ struct EngineName {
 constexpr EngineName kEngines[] = {
     {"ahead", Engine::Ahead},     {"waitall", Engine::WaitAll},   {"inline", Engine::Inline},
     {"literal", Engine::Literal}, {"blocking", Engine::Blocking}, {"stream", Engine::Stream},
-    {"batched", Engine::Batched}, {"nested", Engine::Nested},
+    {"batched", Engine::Batched}, {"nested", Engine::Nested},     {"posted", Engine::Posted},
 };
 
 base::Error usage(const std::string& what) { return {base::ErrorCode::Usage, what}; }

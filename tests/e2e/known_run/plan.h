@@ -18,10 +18,11 @@ namespace pleat::test::known {
 
 // How a rank carries its messages. Compute always runs on one thread in the order of the schedule.
 enum class Engine : std::uint8_t {
-    Ahead,     // receives posted when the iteration begins, sends on threads of their own
-    WaitAll,   // each receive when its task needs it, sends on threads, all waited for at the end
-    Inline,    // on the compute thread: receive before the task, send after it into a buffer
-    Literal,   // on the compute thread, in the order `schedule convert --communication` prints
+    Ahead,    // receives posted when the iteration begins, sends on threads of their own
+    Posted,   // as Ahead, and every message has a thread of its own: ranges overlap, nothing queues
+    WaitAll,  // each receive when its task needs it, sends on threads, all waited for at the end
+    Inline,   // on the compute thread: receive before the task, send after it into a buffer
+    Literal,  // on the compute thread, in the order `schedule convert --communication` prints
     Blocking,  // as Literal, and a send waits until its receiver is there
     Stream,    // one thread per peer takes sends and receives in printed order
     Batched,   // sends and receives between two tasks start together; all are waited for

@@ -61,7 +61,7 @@ void RankRun::runIteration() {
     const std::vector<Action>& order = m_plan.lowered.order[static_cast<std::size_t>(m_pp)];
     const auto& placement = m_plan.lowered.placement;
     if (placement.rankOf(0) == m_pp) phase(schedule::markers::kDataLoading);
-    if (m_plan.engine == Engine::Ahead) {
+    if (m_plan.engine == Engine::Ahead || m_plan.engine == Engine::Posted) {
         for (const Action& action : order) {
             if (isReceive(action))
                 m_arriving[toString(action)] = post("recv " + laneOf(action), action);
@@ -114,7 +114,7 @@ void RankRun::finish(const std::vector<Action>& order, std::size_t position) {
         if (action.kind == ActionKind::ReduceGradient) {
             if (m_plan.dp > 1) carrySync(action, m_iteration);
         } else if (!isReceive(action)) {
-            carry(action, m_iteration);
+            carryNext(action);
         }
     }
 }
@@ -129,11 +129,12 @@ void RankRun::receiveFor(const Action& action) {
                          forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward,
                          action.microbatch,
                          {}};
-    if (m_plan.engine == Engine::Ahead || m_plan.engine == Engine::Stream) {
+    if (m_plan.engine == Engine::Ahead || m_plan.engine == Engine::Posted ||
+        m_plan.engine == Engine::Stream) {
         m_board.wait(m_arriving.at(toString(receive)));
     } else if (m_plan.engine == Engine::WaitAll || m_plan.engine == Engine::Inline ||
                m_plan.engine == Engine::Nested) {
-        carry(receive, m_iteration);
+        carryNext(receive);
     }
 }
 
@@ -142,16 +143,17 @@ void RankRun::communicate(const std::vector<Action>& order, std::size_t position
     const bool receive = isReceive(action);
     switch (m_plan.engine) {
         case Engine::Ahead:
+        case Engine::Posted:
         case Engine::WaitAll:
             if (!receive) post("send " + laneOf(action), action);
             return;
         case Engine::Inline:
         case Engine::Nested:
-            if (!receive) carry(action, m_iteration);
+            if (!receive) carryNext(action);
             return;
         case Engine::Literal:
         case Engine::Blocking:
-            return carry(action, m_iteration);
+            return carryNext(action);
         case Engine::Stream: {
             const Channel& channel = channelOf(action);
             const std::int32_t peer = channel.from == m_rank ? channel.to : channel.from;
@@ -181,10 +183,11 @@ void RankRun::reduce(const Action& action) {
 Board::Ticket RankRun::post(const std::string& lane, const Action& action) {
     auto& thread = m_lanes[lane];
     if (!thread) thread = std::make_unique<Lane>(lane, m_board, *m_markers);
-    return thread->post([this, action, iteration = m_iteration] {
-        if (action.kind == ActionKind::ReduceGradient) return carrySync(action, iteration);
-        carry(action, iteration);
-    });
+    if (action.kind == ActionKind::ReduceGradient)
+        return thread->post([this, action, at = m_iteration] { carrySync(action, at); });
+    // Posted in the order in which they are carried, so this is their number.
+    const std::int64_t sequence = m_sequence.at(channelOf(action).group)++;
+    return thread->post([=, this, at = m_iteration] { carry(action, at, sequence); });
 }
 
 const Channel& RankRun::channelOf(const Action& action) const {
@@ -195,6 +198,7 @@ const Channel& RankRun::channelOf(const Action& action) const {
 }
 
 std::string RankRun::laneOf(const Action& action) const {
+    if (m_plan.engine == Engine::Posted) return toString(action);
     const Channel& channel = channelOf(action);
     return std::string(isForwardMessage(action) ? "forward " : "backward ") +
            std::to_string(channel.from) + "->" + std::to_string(channel.to);
@@ -215,18 +219,28 @@ runtime::payload::TransferPayload RankRun::describe(const Action& action,
     return described;
 }
 
-void RankRun::carry(const Action& action, std::int32_t iteration) {
+void RankRun::takeInTurn(const Channel& channel, std::int64_t sequence) {
+    std::unique_lock lock(m_turnMutex);
+    m_turn.wait(lock, [&] { return m_taken[channel.group] == sequence; });
+    lock.unlock();
+    channel.receive();
+    lock.lock();
+    ++m_taken[channel.group];
+    m_turn.notify_all();
+}
+
+void RankRun::carry(const Action& action, std::int32_t iteration, std::int64_t sequence) {
     const Channel& channel = channelOf(action);
     const bool receive = isReceive(action);
     auto described = describe(action, iteration);
     described.group = channel.group;
     described.peer = receive ? channel.from : channel.to;
-    described.sequence = m_sequence.at(channel.group)++;
+    described.sequence = sequence;
     m_markers->pushTransfer(m_markers->transferName(toString(action)), described);
     const bool meets = m_plan.engine == Engine::Blocking;
     if (receive) {
         if (meets) channel.sayReady();
-        channel.receive();
+        takeInTurn(channel, sequence);
     } else {
         if (meets) channel.awaitReady();
         Work work{"send", m_rank, action.stage, m_dp, action.microbatch, iteration, described.peer};

@@ -3,9 +3,11 @@
 // Used by one thread.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -37,9 +39,15 @@ class RankRun {
     void reduce(const Action& action);
 
     // The transfer itself, on the thread that calls.
-    void carry(const Action& action, std::int32_t iteration);
+    void carry(const Action& action, std::int32_t iteration, std::int64_t sequence);
+    void carryNext(const Action& action) {
+        carry(action, m_iteration, m_sequence.at(channelOf(action).group)++);
+    }
     void carrySync(const Action& action, std::int32_t iteration);
     Board::Ticket post(const std::string& lane, const Action& action);
+
+    // In the order of the sequence numbers, though every receive has a thread.
+    void takeInTurn(const Channel& channel, std::int64_t sequence);
 
     [[nodiscard]] const Channel& channelOf(const Action& action) const;
     [[nodiscard]] bool computesAndCommunicatesOnOneThread() const;
@@ -59,6 +67,9 @@ class RankRun {
     std::vector<Board::Ticket> m_batch;
     // By process group; each is counted on one thread alone, so its place is made ahead.
     std::map<std::int32_t, std::int64_t> m_sequence;
+    std::mutex m_turnMutex;  // guards m_taken
+    std::condition_variable m_turn;
+    std::map<std::int32_t, std::int64_t> m_taken;  // by process group
 };
 
 }  // namespace pleat::test::known

@@ -77,8 +77,7 @@ struct Job {
         base::Diagnostics diagnostics;
         model = replayModel(*trace, windows, diagnostics);
         EXPECT_TRUE(model.ofTimers);
-        for (const ReplayIteration& iteration : model.iterations)
-            measured.push_back(iteration.measured);
+        for (const ReplayWindow& window : model.windows()) measured.push_back(window.measured);
         replay = replayed(model, recordedTimes());
         ideal = replayed(model, idealTimes(model));
     }
@@ -112,7 +111,7 @@ void compareSteps(Job& job, Worst& worst) {
     const json& published = job.published;
     ASSERT_EQ(job.model.iterations.size(), published["step_t_base"].size());
     for (std::size_t i = 0; i < job.model.iterations.size(); ++i) {
-        const std::string step = std::to_string(job.model.iterations[i].iteration);
+        const std::string step = std::to_string(job.model.iterations[i].windows.front().iteration);
         const auto expect = [&](const char* what, double ours) {
             worst.relative(what, ours, published[what][step].get<double>());
         };
@@ -137,7 +136,7 @@ void compareAttribution(Job& job, const std::string& table, const std::string& p
     const json& perStep = job.published[table + "_per_step"];
     ASSERT_EQ(perStep.size(), job.model.iterations.size());
     for (std::size_t i = 0; i < job.model.iterations.size(); ++i) {
-        const json& step = perStep[std::to_string(job.model.iterations[i].iteration)];
+        const json& step = perStep[std::to_string(job.model.iterations[i].windows.front().iteration)];
         EXPECT_EQ(step.size(), whole.size());
         for (const auto& [name, slowdown] : step.items()) {
             worst.relative(table + "_per_step",

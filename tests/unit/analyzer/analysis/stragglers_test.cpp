@@ -102,7 +102,12 @@ TEST(Stragglers, ASlowLinkIsNamed) {
         nodes.push(node);
     }
     auto graph = graph::TaskGraph::build(std::move(nodes), {{graph::NodeId(0), graph::NodeId(1)}});
-    model.iterations.push_back({0, {350}, {}, std::move(*graph), {0, 0}, {0, 1}});
+    ReplayIteration iteration;
+    iteration.windows = {{0, {350}, {}, {}, {}}};
+    iteration.graph = std::move(*graph);
+    iteration.operation = {0, 0};
+    iteration.link = {0, 1};
+    model.iterations.push_back(std::move(iteration));
     const auto stragglers = findStragglers(model);
     ASSERT_FALSE(stragglers.empty());
     EXPECT_EQ(toString(stragglers.front().suspect), "link:1-2");
@@ -187,7 +192,7 @@ ReplayModel phaseModel(const std::string& operation, std::int64_t extra) {
     }
     auto graph = graph::TaskGraph::build(std::move(nodes), std::move(edges));
     iteration.graph = std::move(*graph);
-    iteration.measured = {1100 + extra};
+    iteration.windows = {{0, {1100 + extra}, {}, {}, {}}};
     model.iterations.push_back(std::move(iteration));
     return model;
 }
