@@ -1,7 +1,7 @@
 #include "analysis/run_info.h"
 
 #include <algorithm>
-#include <set>
+#include <vector>
 
 namespace pleat::analysis {
 namespace {
@@ -20,17 +20,23 @@ void addLane(ProcessInfo& process, const trace::Trace& trace, trace::LaneId lane
 }
 
 void countAnnotations(std::vector<ProcessInfo>& processes, const trace::Annotations& annotations) {
-    std::vector<std::set<std::int32_t>> iterations(processes.size());
+    std::vector<std::vector<std::int32_t>> iterations(processes.size());
+    const auto saw = [&](trace::RankId rank, std::int32_t iteration) {
+        std::vector<std::int32_t>& list = iterations[rank.index()];
+        if (list.empty() || list.back() != iteration) list.push_back(iteration);
+    };
     for (const trace::Task& task : annotations.tasks) {
         ++processes[task.rank.index()].tasks;
-        iterations[task.rank.index()].insert(task.iteration);
+        saw(task.rank, task.iteration);
     }
-    for (const trace::IterationSpan& span : annotations.iterations)
-        iterations[span.rank.index()].insert(span.iteration);
+    for (const trace::IterationSpan& span : annotations.iterations) saw(span.rank, span.iteration);
     for (const trace::Transfer& transfer : annotations.transfers)
         ++processes[transfer.rank.index()].transfers;
-    for (std::size_t i = 0; i < processes.size(); ++i)
-        processes[i].iterations = static_cast<std::int64_t>(iterations[i].size());
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+        std::vector<std::int32_t>& list = iterations[i];
+        std::sort(list.begin(), list.end());
+        processes[i].iterations = std::unique(list.begin(), list.end()) - list.begin();
+    }
 }
 
 }  // namespace

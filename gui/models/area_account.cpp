@@ -46,13 +46,14 @@ std::vector<AreaAccount> accountArea(const trace::Trace& trace,
     return accounts;
 }
 
-base::Result<std::vector<AreaAccount>> accountArea(const trace::Trace& trace,
+base::Result<std::vector<AreaAccount>> accountArea(const graph::RunIndex& run,
                                                    std::span<const trace::LaneId> lanes,
                                                    base::Interval range) {
+    const trace::Trace& trace = run.trace();
     std::set<trace::RankId> chosen;
     for (const trace::LaneId lane : lanes) chosen.insert(trace.lanes()[lane].rank);
     std::vector<trace::RankId> ranks;
-    for (const trace::RankId rank : analysis::trainingRanks(trace)) {
+    for (const trace::RankId rank : run.trainingRanks()) {
         if (chosen.contains(rank)) ranks.push_back(rank);
     }
     std::vector<AreaAccount> accounts;
@@ -60,7 +61,7 @@ base::Result<std::vector<AreaAccount>> accountArea(const trace::Trace& trace,
     const std::vector<graph::IterationWindow> window{{-1, range, false}};
     if (const auto usable = analysis::checkTimes(trace, window); !usable) return usable.error();
     const base::IntervalSet within(range);
-    const auto activities = analysis::collectActivities(trace, window, ranks);
+    const auto activities = analysis::collectActivities(run, window, ranks);
     for (const analysis::RankActivity& activity : activities.front()) {
         accounts.push_back(
             accountOf(trace.ranks()[activity.rank].number, analysis::partition(activity), within));

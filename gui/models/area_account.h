@@ -37,6 +37,6 @@ struct AreaAccount {
 // Of the training ranks that these lanes belong to, by number, in whatever iteration. Empty where
 // they belong to none. Input error where times in the trace are damaged. O(events).
 [[nodiscard]] base::Result<std::vector<AreaAccount>> accountArea(
-    const trace::Trace& trace, std::span<const trace::LaneId> lanes, base::Interval range);
+    const graph::RunIndex& run, std::span<const trace::LaneId> lanes, base::Interval range);
 
 }  // namespace pleat::models

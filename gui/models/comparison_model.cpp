@@ -11,7 +11,7 @@ constexpr std::size_t kMostProblemBytes = 4'000;
 
 // One of the two, and what it is called.
 struct Run {
-    std::shared_ptr<const trace::Trace> trace;
+    std::shared_ptr<const graph::RunIndex> index;
     QString name;
 };
 
@@ -22,10 +22,10 @@ Answer<analysis::Comparison> compared(const Run& base, const Run& other,
             nullptr,
             QStringLiteral("%1: %2").arg(run.name, shownText(error.message, kMostProblemBytes))};
     };
-    const auto ours = analysis::seriesOf(*base.trace, {});
+    const auto ours = analysis::seriesOf(*base.index, {});
     if (!ours) return problem(base, ours.error());
     if (stop.stop_requested()) return {};
-    const auto theirs = analysis::seriesOf(*other.trace, {});
+    const auto theirs = analysis::seriesOf(*other.index, {});
     if (!theirs) return problem(other, theirs.error());
     return {std::make_shared<const analysis::Comparison>(analysis::compareRuns(*ours, *theirs)),
             {}};
@@ -42,8 +42,8 @@ ComparisonModel::ComparisonModel(const TraceSession& base, const TraceSession& o
 
 void ComparisonModel::compare() {
     m_answer.clear();
-    const Run base{m_base.trace(), m_base.name()}, other{m_other.trace(), m_other.name()};
-    if (base.trace && other.trace) {
+    const Run base{m_base.index(), m_base.name()}, other{m_other.index(), m_other.name()};
+    if (base.index && other.index) {
         m_answer.start(
             [base, other](const std::stop_token& stop) { return compared(base, other, stop); },
             [this] { emit changed(); });

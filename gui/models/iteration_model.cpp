@@ -10,9 +10,9 @@
 namespace pleat::models {
 namespace {
 
-std::vector<std::int32_t> iterationNumbers(const trace::Trace& trace) {
+std::vector<std::int32_t> iterationNumbers(const graph::RunIndex& index) {
     std::vector<std::int32_t> numbers;
-    for (const graph::IterationWindow& window : graph::iterationWindows(trace))
+    for (const graph::IterationWindow& window : index.windows())
         numbers.push_back(window.iteration);
     return numbers;
 }
@@ -26,8 +26,9 @@ std::vector<std::uint8_t> busyStrip(const timeline::PipelineScene& scene) {
 }
 
 Answer<IterationResults> analysed(const std::shared_ptr<const trace::Trace>& trace,
+                                  const graph::RunIndex& index,
                                   std::optional<std::int32_t> iteration) {
-    auto analysis = analysis::analyseIteration(*trace, iteration);
+    auto analysis = analysis::analyseIteration(index, iteration);
     if (!analysis) return {nullptr, shownText(analysis.error().message, 4'000)};
     return {std::make_shared<const IterationResults>(trace, std::move(*analysis)), {}};
 }
@@ -67,9 +68,10 @@ void IterationModel::analyse() {
     if (const auto trace = m_session.trace()) {
         const auto numbers = std::make_shared<std::vector<std::int32_t>>();
         m_answer.start(
-            [trace, iteration = m_chosen, numbers](const std::stop_token&) {
-                *numbers = iterationNumbers(*trace);
-                return analysed(trace, iteration);
+            [trace, index = m_session.index(), iteration = m_chosen,
+             numbers](const std::stop_token&) {
+                *numbers = iterationNumbers(*index);
+                return analysed(trace, *index, iteration);
             },
             [this, numbers] {
                 m_numbers = std::move(*numbers);

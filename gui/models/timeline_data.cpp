@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/measured_graph.h"
 #include "timeline/busy_strip.h"
 
 namespace pleat::models {
 
-std::vector<IterationMark> iterationMarks(const trace::Trace& trace) {
+std::vector<IterationMark> iterationMarks(const graph::RunIndex& run) {
     std::map<std::int32_t, base::Interval> spans;
-    for (const graph::IterationWindow& one : graph::iterationWindows(trace))
+    for (const graph::IterationWindow& one : run.windows())
         spans.emplace(one.iteration, one.window);
-    for (const trace::IterationSpan& one : trace.annotations().iterations) {
+    for (const trace::IterationSpan& one : run.trace().annotations().iterations) {
         const auto at = spans.find(one.iteration);
         if (at == spans.end()) continue;
         at->second.begin = std::min(at->second.begin, one.span.begin);
@@ -26,10 +25,11 @@ std::vector<IterationMark> iterationMarks(const trace::Trace& trace) {
 }
 
 std::shared_ptr<const TimelineData> makeTimelineData(
-    const std::shared_ptr<const trace::Trace>& trace, const std::stop_token& stop) {
+    const std::shared_ptr<const trace::Trace>& trace, const graph::RunIndex& run,
+    const std::stop_token& stop) {
     // Not the pool frames are made with: they go on while this works.
     timeline::WorkerPool pool;
-    auto data = std::make_shared<const TimelineData>(trace, pool, stop);
+    auto data = std::make_shared<const TimelineData>(trace, run, pool, stop);
     return stop.stop_requested() ? nullptr : data;
 }
 

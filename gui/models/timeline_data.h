@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "graph/run_index.h"
 #include "timeline/event_colours.h"
 #include "timeline/event_links.h"
 #include "timeline/lod_index.h"
@@ -19,15 +20,15 @@ struct IterationMark {
     friend bool operator==(const IterationMark&, const IterationMark&) = default;
 };
 
-// Of the iterations that can be analysed (graph::iterationWindows), by ascending begin.
-[[nodiscard]] std::vector<IterationMark> iterationMarks(const trace::Trace& trace);
+// Of the iterations that can be analysed (graph::RunIndex::windows), by ascending begin.
+[[nodiscard]] std::vector<IterationMark> iterationMarks(const graph::RunIndex& run);
 
 struct TimelineData {
-    TimelineData(const std::shared_ptr<const trace::Trace>& trace, timeline::WorkerPool& pool,
-                 const std::stop_token& stop)
+    TimelineData(const std::shared_ptr<const trace::Trace>& trace, const graph::RunIndex& run,
+                 timeline::WorkerPool& pool, const std::stop_token& stop)
         : index(trace, pool, stop),
           links(*trace),
-          iterations(iterationMarks(*trace)),
+          iterations(iterationMarks(run)),
           kinds(*trace, timeline::ColourMode::Kind, pool) {}
 
     [[nodiscard]] const trace::Trace& trace() const { return index.trace(); }
@@ -38,9 +39,14 @@ struct TimelineData {
     timeline::EventColours kinds;
 };
 
-// Null when it was asked to stop.
+// Null when it was asked to stop. `run` is of the same trace.
 [[nodiscard]] std::shared_ptr<const TimelineData> makeTimelineData(
-    const std::shared_ptr<const trace::Trace>& trace, const std::stop_token& stop);
+    const std::shared_ptr<const trace::Trace>& trace, const graph::RunIndex& run,
+    const std::stop_token& stop);
+[[nodiscard]] inline std::shared_ptr<const TimelineData> makeTimelineData(
+    const std::shared_ptr<const trace::Trace>& trace, const std::stop_token& stop) {
+    return makeTimelineData(trace, *trace, stop);
+}
 
 // The whole run as one strip of `columns` parts: how busy its ranks were (timeline/busy_strip.h).
 // Makes the summaries of all ranks. Empty when it was asked to stop.

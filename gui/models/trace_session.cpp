@@ -13,11 +13,11 @@ namespace fs = std::filesystem;
 constexpr int kWatchMilliseconds = 1'000;
 constexpr int kProgressMilliseconds = 100;
 
-Answer<RunResults> resultsOf(const trace::Trace& trace) {
-    auto run = analysis::analyseRun(trace, {});
+Answer<RunResults> resultsOf(const graph::RunIndex& index) {
+    auto run = analysis::analyseRun(index, {});
     if (!run) return {nullptr, shownText(run.error().message)};
     return {std::make_shared<const RunResults>(
-                RunResults{std::move(*run), graph::iterationWindows(trace)}),
+                RunResults{std::move(*run), {index.windows().begin(), index.windows().end()}}),
             {}};
 }
 
@@ -37,6 +37,7 @@ void TraceSession::open(opening::OpenRequest request) {
     m_followed = false;
     m_analysis.clear();
     m_trace.reset();
+    m_index.reset();
     m_error.clear();
     setNotice({});
     setState(State::Loading);
@@ -56,16 +57,27 @@ void TraceSession::reload() {
     if (m_state == State::Loaded && !m_loading.running()) load();
 }
 
+TraceSession::Loaded TraceSession::indexed(opening::OpenedTrace opened) {
+    struct Both {
+        explicit Both(trace::Trace given) : trace(std::move(given)), index(trace) {}
+        const trace::Trace trace;
+        const graph::RunIndex index;
+    };
+    const auto both = std::make_shared<const Both>(std::move(opened.trace));
+    return {{both, &both->trace}, {both, &both->index}, opened.database, opened.finished};
+}
+
 void TraceSession::load() {
     m_seen = seenNow();
     m_progress = std::make_shared<std::atomic<double>>(-1);
     m_loading.start(
         [request = m_request, told = m_progress](const std::stop_token& stop) {
-            return opening::openTrace(request, [&](std::uint64_t done, std::uint64_t total) {
+            auto opened = opening::openTrace(request, [&](std::uint64_t done, std::uint64_t total) {
                 const double share = static_cast<double>(done) / static_cast<double>(total);
                 told->store(total > 0 ? std::min(share, 1.0) : -1, std::memory_order_relaxed);
                 return !stop.stop_requested();
             });
+            return opened ? Opened(indexed(std::move(*opened))) : Opened(opened.error());
         },
         [this](Opened opened) { finishLoading(std::move(opened)); });
 }
@@ -79,7 +91,8 @@ void TraceSession::finishLoading(Opened opened) {
         m_error = error;
         return setState(State::Failed);
     }
-    m_trace = std::make_shared<const trace::Trace>(std::move(opened->trace));
+    m_trace = opened->trace;
+    m_index = opened->index;
     m_database = opened->database;
     m_finished = opened->finished;
     m_followed = m_followed || !m_finished;
@@ -94,7 +107,7 @@ void TraceSession::finishLoading(Opened opened) {
 }
 
 void TraceSession::analyse() {
-    m_analysis.start([trace = m_trace](const std::stop_token&) { return resultsOf(*trace); },
+    m_analysis.start([index = m_index](const std::stop_token&) { return resultsOf(*index); },
                      [this] {
                          if (!results()) setNotice(tr("No analysis: %1").arg(m_analysis.problem()));
                          emit resultsChanged();

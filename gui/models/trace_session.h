@@ -14,7 +14,7 @@
 
 #include "analysis/run_analysis.h"
 #include "base/result.h"
-#include "graph/measured_graph.h"
+#include "graph/run_index.h"
 #include "models/background_answer.h"
 #include "opening/open_trace.h"
 #include "trace/trace.h"
@@ -56,6 +56,9 @@ class TraceSession : public QObject {
     [[nodiscard]] const QString& notice() const { return m_notice; }
     // Null unless Loaded.
     [[nodiscard]] std::shared_ptr<const trace::Trace> trace() const { return m_trace; }
+    // What analyses ask of it, found out once (graph/run_index.h); keeps the trace alive. Null
+    // unless Loaded.
+    [[nodiscard]] std::shared_ptr<const graph::RunIndex> index() const { return m_index; }
     // Null until the analysis is done.
     [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_analysis.results(); }
     // Is there nothing more to come of this trace?
@@ -75,7 +78,13 @@ class TraceSession : public QObject {
     void noticeChanged();
 
   private:
-    using Opened = base::Result<opening::OpenedTrace>;
+    struct Loaded {
+        std::shared_ptr<const trace::Trace> trace;
+        std::shared_ptr<const graph::RunIndex> index;
+        std::filesystem::path database;
+        bool finished = true;
+    };
+    using Opened = base::Result<Loaded>;
     // What is seen of a file from outside; of a recording's log too.
     struct Seen {
         bool there = false;
@@ -84,6 +93,7 @@ class TraceSession : public QObject {
         friend bool operator==(const Seen&, const Seen&) = default;
     };
 
+    [[nodiscard]] static Loaded indexed(opening::OpenedTrace opened);
     void load();
     void finishLoading(Opened opened);
     void analyse();
@@ -99,6 +109,7 @@ class TraceSession : public QObject {
     opening::OpenRequest m_request;
     QString m_error, m_notice;
     std::shared_ptr<const trace::Trace> m_trace;
+    std::shared_ptr<const graph::RunIndex> m_index;
     std::filesystem::path m_database;
     bool m_finished = true;
     bool m_followed = false;   // it was seen unfinished: what comes is read, to its annotation

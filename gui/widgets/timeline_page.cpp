@@ -217,8 +217,8 @@ void TimelinePage::accountFor(const base::Interval& time, const std::vector<trac
     m_accounting.stop();
     if (time.empty() || !session().trace()) return;
     m_accounting.start(
-        [trace = session().trace(), time, lanes](const std::stop_token&) {
-            return models::accountArea(*trace, lanes, time);
+        [run = session().index(), time, lanes](const std::stop_token&) {
+            return models::accountArea(*run, lanes, time);
         },
         [this, time](const base::Result<std::vector<models::AreaAccount>>& accounts) {
             if (!accounts) {
@@ -243,7 +243,9 @@ void TimelinePage::loadTrace() {
     if (!again) m_notice = tr("The timeline is being prepared…");
     updateFacts();
     m_preparing.start(
-        [trace](const std::stop_token& stop) { return models::makeTimelineData(trace, stop); },
+        [trace, run = session().index()](const std::stop_token& stop) {
+            return models::makeTimelineData(trace, *run, stop);
+        },
         [this, again](std::shared_ptr<const models::TimelineData> made) {
             if (made) showData(made, again);
         });
