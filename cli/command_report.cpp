@@ -20,6 +20,7 @@ struct Arguments {
     std::string format = "text";
     std::string output;
     std::vector<std::string> iterations;
+    bool allRanks = false;
 };
 
 int run(const Arguments& arguments) {
@@ -32,9 +33,11 @@ int run(const Arguments& arguments) {
     const base::Result<analysis::RunAnalysis> analysed =
         analysis::analyseRun(*trace, {*iterations});
     if (!analysed) return fail(analysed.error().within(arguments.input.name()));
-    const auto written = writeText(
-        arguments.format == "json" ? report::renderJson(*analysed) : report::renderText(*analysed),
-        arguments.output);
+    const auto written =
+        writeText(arguments.format == "json"
+                      ? report::renderJson(*analysed)
+                      : report::renderText(*analysed, {.allRanks = arguments.allRanks}),
+                  arguments.output);
     return written ? kDone : fail(written.error());
 }
 
@@ -52,6 +55,9 @@ void addReportCommand(CLI::App& app, int& exitStatus) {
     command->add_option("-o,--output", arguments->output,
                         "Write to this file instead of standard output");
     addIterationOption(*command, arguments->iterations);
+    command->add_flag("--all-ranks", arguments->allRanks,
+                      "Print a row for every rank, also with 64 ranks and more (text only); "
+                      "e.g. pleat report run.pleat --all-ranks");
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }
 

@@ -71,10 +71,16 @@ base::Result<PathAnalysis> analysePath(const graph::RunIndex& run, const PathOpt
     const base::TraceTime begin = window->window.begin;
     PathTotals totals;
     totals.add(trace, *graph, *window);
-    return PathAnalysis{
-        window->iteration, totals.meanPath(),
+    PathAnalysis analysis{
+        window->iteration,
+        totals.meanPath(),
+        totals.meanReplay(),
         mergeRuns(trace, *graph, measuredCriticalPath(*graph, window->window), begin),
-        slackOfTasks(trace, *graph, begin)};
+        slackOfTasks(trace, *graph, begin),
+        {}};
+    analysis.diagnostics.add(trace.diagnostics());
+    analysis.diagnostics.add(run.diagnostics());
+    return analysis;
 }
 
 }  // namespace pleat::analysis

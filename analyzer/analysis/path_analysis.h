@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/run_analysis.h"
+#include "base/diagnostics.h"
 #include "base/result.h"
 #include "trace/trace.h"
 
@@ -37,8 +38,10 @@ struct TaskSlack {
 struct PathAnalysis {
     std::int32_t iteration = -1;
     PathSummary summary;
-    std::vector<PathRun> runs;     // contiguous; lengths sum to summary.length
-    std::vector<TaskSlack> tasks;  // least slack first, longer first among equals
+    ReplaySummary replay;           // of this iteration
+    std::vector<PathRun> runs;      // contiguous; lengths sum to summary.length
+    std::vector<TaskSlack> tasks;   // least slack first, longer first among equals
+    base::Diagnostics diagnostics;  // the trace's
 };
 
 // Input error where there is no complete iteration or no usable graph; Usage error naming the

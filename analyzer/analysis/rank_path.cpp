@@ -147,7 +147,9 @@ base::Result<RankPath> analyseRankPath(const graph::RunIndex& run, const RankPat
     RankPath result;
     result.iteration = iteration->iteration;
     result.rank = trace.ranks()[*rank].number;
-    result.diagnostics = made->diagnostics;
+    result.diagnostics = trace.diagnostics();
+    result.diagnostics.add(run.diagnostics());
+    result.diagnostics.add(made->diagnostics);
     Reader(trace, made->graph, window).read(result);
     return result;
 }

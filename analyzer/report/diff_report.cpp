@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/say.h"
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -387,7 +388,8 @@ std::string renderAnswer(const Comparison& comparison) {
 }
 
 std::string renderText(const Comparison& comparison) {
-    std::string text = wrapped("", renderAnswer(comparison)) + "\n";
+    std::string text = renderProblems(headlineOf(comparison).problems);
+    text += wrapped("", renderAnswer(comparison)) + "\n";
     text += wrapped("BASE: ", describe(comparison.base));
     text += wrapped("NEW:  ", describe(comparison.other));
     text +=
@@ -400,7 +402,11 @@ std::string renderText(const Comparison& comparison) {
 }
 
 std::string renderMarkdown(const Comparison& comparison) {
-    std::string text = "**" + answer(comparison) + "**" + escaped(reasons(comparison)) + "\n\n";
+    std::string text;
+    for (const std::string& problem : headlineOf(comparison).problems)
+        text += "> **Warning:** " + escaped(problem) + "\n>\n";
+    if (!text.empty()) text += "\n";
+    text += "**" + answer(comparison) + "**" + escaped(reasons(comparison)) + "\n\n";
     text += fmt::format("- BASE: {}\n- NEW: {}\n", describe(comparison.base),
                         describe(comparison.other));
     text += markdownMean(comparison) + markdownRows(comparison) + "\n" + counts(comparison) + "\n";

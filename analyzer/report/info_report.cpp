@@ -7,6 +7,7 @@
 
 #include "annotate/advice.h"
 #include "base/say.h"
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -95,10 +96,11 @@ std::string renderText(const analysis::RunInfo& info) {
     }
     std::string numbered = counted(ranks.size(), "rank");
     if (devices > 0) numbered += " on " + counted(devices, "device");
-    std::string text = fmt::format("{}, {}, {}, {}, {}, {} over {}\n", numbered,
-                                   counted(processes, "process"), counted(info.lanes, "lane"),
-                                   counted(info.events, "event"), counted(info.tasks, "task"),
-                                   counted(info.transfers, "transfer"), seconds(info.length));
+    std::string text = renderProblems(headlineOf(info).problems);
+    text += fmt::format("{}, {}, {}, {}, {}, {} over {}\n", numbered, counted(processes, "process"),
+                        counted(info.lanes, "lane"), counted(info.events, "event"),
+                        counted(info.tasks, "task"), counted(info.transfers, "transfer"),
+                        seconds(info.length));
     text +=
         wrapped("Iterations: ",
                 fmt::format("{} complete ({}); incomplete: {}", info.completeIterations.size(),

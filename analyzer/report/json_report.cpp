@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/headline.h"
 #include "report/units.h"
 
 namespace pleat::report {
@@ -341,6 +342,7 @@ std::string renderJson(const analysis::RunAnalysis& analysis) {
     json["straggler_search"] = toJson(analysis.stragglerSearch);
     json["devices"] = analysis.devices ? toJson(*analysis.devices) : Json(nullptr);
     json["diagnostics"] = toJson(analysis.diagnostics);
+    json["headline"] = headlineOf(analysis).sentence();
     return dump(json);
 }
 
@@ -363,6 +365,8 @@ std::string renderJson(const analysis::PathAnalysis& analysis) {
                                  {"duration_ns", task.duration.ns},
                                  {"slack_ns", task.slack.ns}});
     }
+    json["headline"] = headlineOf(analysis).sentence();
+    json["diagnostics"] = toJson(analysis.diagnostics);
     return dump(json);
 }
 
@@ -394,6 +398,7 @@ std::string renderJson(const analysis::RankPath& path) {
                                 {"on_path", work.onPath}});
     }
     json["diagnostics"] = toJson(path.diagnostics);
+    json["headline"] = headlineOf(path).sentence();
     return dump(json);
 }
 
@@ -410,6 +415,7 @@ std::string renderJson(const analysis::RunInfo& info) {
     for (const analysis::ProcessInfo& process : info.processes)
         json["processes"].push_back(toJson(process));
     json["diagnostics"] = toJson(info.diagnostics);
+    json["headline"] = headlineOf(info).sentence();
     return dump(json);
 }
 
@@ -436,6 +442,7 @@ std::string renderJson(const analysis::WhatIf& answer) {
                                       {"predicted_ns", iteration.predicted.ns}});
     }
     json["diagnostics"] = toJson(answer.diagnostics);
+    json["headline"] = headlineOf(answer).sentence();
     return dump(json);
 }
 
@@ -457,6 +464,7 @@ std::string renderJson(const analysis::Comparison& comparison) {
     json["rows"] = Json::array();
     for (const analysis::ComparedSeries& row : comparison.rows) json["rows"].push_back(toJson(row));
     json["diagnostics"] = toJson(comparison.diagnostics);
+    json["headline"] = headlineOf(comparison).sentence();
     return dump(json);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -47,10 +48,11 @@ std::string renderTasks(const std::vector<analysis::TaskSlack>& tasks) {
 }  // namespace
 
 std::string renderText(const analysis::PathAnalysis& analysis) {
-    return fmt::format("Critical path of iteration {}: {} ms, the whole iteration\n",
+    return renderProblems(headlineOf(analysis).problems) +
+           fmt::format("Critical path of iteration {}: {} ms, the whole iteration\n",
                        analysis.iteration, milliseconds(analysis.summary.length)) +
            renderPathShares(analysis.summary) + renderPieces(analysis.runs) +
-           renderTasks(analysis.tasks);
+           renderTasks(analysis.tasks) + renderDiagnostics(analysis.diagnostics);
 }
 
 }  // namespace pleat::report

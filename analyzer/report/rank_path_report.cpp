@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -65,7 +66,8 @@ std::string renderWork(const std::vector<analysis::WorkSlack>& work) {
 }  // namespace
 
 std::string renderText(const analysis::RankPath& path) {
-    return fmt::format("Critical path of rank {} in iteration {}: {} ms, the whole iteration\n",
+    return renderProblems(headlineOf(path).problems) +
+           fmt::format("Critical path of rank {} in iteration {}: {} ms, the whole iteration\n",
                        path.rank, path.iteration, milliseconds(path.length)) +
            renderKinds(path.byKind, path.length) + renderPieces(path) + renderWork(path.work) +
            renderDiagnostics(path.diagnostics);

@@ -8,8 +8,9 @@
 #include <span>
 #include <string_view>
 
-#include "base/say.h"
 #include "report/device_report.h"
+#include "report/headline.h"
+#include "report/rank_rows.h"
 #include "report/units.h"
 
 namespace pleat::report {
@@ -47,56 +48,6 @@ std::string renderIterations(const analysis::IterationStatistics& iterations) {
             iterations.warmUpRatio, iterations.indices[iterations.warmUp],
             iterations.indices.back(), iterations.warmUp == 1 ? "it" : "them");
     }
-    return text;
-}
-
-// A bar of kTextWidth's rest: compute '#', moving '=', waiting '~', copy '+', bubble '.'.
-std::string stackedBar(const std::vector<std::int32_t>& tenths) {
-    constexpr std::string_view kMarks = "#=~+.";
-    constexpr std::int32_t kCells = 20;
-    std::string bar;
-    std::int32_t running = 0;
-    for (std::size_t i = 0; i < tenths.size(); ++i) {
-        running += tenths[i];
-        const auto until = static_cast<std::size_t>((running * kCells + 500) / 1000);
-        if (until > bar.size()) bar.append(until - bar.size(), kMarks[i]);
-    }
-    return bar;
-}
-
-// Which columns a table of ranks needs.
-struct RankColumns {
-    bool copy = false, device = false;
-};
-
-std::string renderRank(const RankSummary& rank, RankColumns columns) {
-    const std::vector<base::Duration> parts{rank.compute, rank.moving, rank.waiting, rank.copy,
-                                            rank.bubble};
-    const std::vector<std::int32_t> tenths = tenthsOfPercent(parts);
-    std::string line = fmt::format("{:>4} {:>2} {:>2}", rank.number, known(rank.coordinates.dp),
-                                   known(rank.coordinates.pp));
-    if (columns.device) line += fmt::format(" {:<8}", base::printable(rank.device));
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i == 3 && !columns.copy) continue;
-        line +=
-            fmt::format(" {:>3}.{}%{:>9}", tenths[i] / 10, tenths[i] % 10, milliseconds(parts[i]));
-    }
-    return fmt::format("{} |{}|\n", line, stackedBar(tenths));
-}
-
-std::string renderRanks(const std::vector<RankSummary>& ranks) {
-    const auto any = [&](auto condition) {
-        return std::any_of(ranks.begin(), ranks.end(), condition);
-    };
-    const RankColumns columns{
-        any([](const RankSummary& rank) { return rank.copy.ns > 0; }),
-        any([](const RankSummary& rank) { return rank.oneOfSeveralDevices; })};
-    std::string text =
-        "\nWhere each rank's time went (share and ms of the mean iteration; sums to 100 %)\n";
-    text += fmt::format("rank dp pp{} {:>15} {:>15} {:>15}{} {:>15}\n",
-                        columns.device ? " device  " : "", "compute #", "moving =", "waiting ~",
-                        columns.copy ? fmt::format(" {:>15}", "copy +") : "", "bubble .");
-    for (const RankSummary& rank : ranks) text += renderRank(rank, columns);
     return text;
 }
 
@@ -324,19 +275,6 @@ std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
     return text;
 }
 
-// What the notes at the end say of all figures before them.
-std::string renderErrors(const base::Diagnostics& diagnostics) {
-    std::string codes;
-    for (const base::Diagnostic& diagnostic : diagnostics.entries()) {
-        if (diagnostic.severity == base::Severity::Error)
-            codes += (codes.empty() ? "" : ", ") + diagnostic.code;
-    }
-    if (codes.empty()) return {};
-    return wrapped(
-        "                ",
-        fmt::format("WARNING: figures may be wrong, see {} in the notes at the end", codes));
-}
-
 std::string renderReplayWarnings(const analysis::ReplaySummary& replay, const std::string& indent) {
     std::string text;
     if (replay.errorFraction > analysis::kLargeReplayError) {
@@ -368,20 +306,21 @@ std::string renderReplay(const analysis::ReplaySummary& replay) {
     return wrapped("Replay:         ",
                    fmt::format("{} ms predicted, {} ms measured, error {}; {}",
                                milliseconds(replay.predicted), milliseconds(replay.measured),
-                               percent(replay.errorFraction), describePauses(replay))) +
-           renderReplayWarnings(replay, "                ");
+                               percent(replay.errorFraction), describePauses(replay)));
 }
 
 }  // namespace
 
-std::string renderText(const analysis::RunAnalysis& analysis) {
-    std::string text = renderIterations(analysis.iterations);
+std::string renderText(const analysis::RunAnalysis& analysis, const TextOptions& options) {
+    const Headline head = headlineOf(analysis);
+    std::string text = renderProblems(head.problems);
+    if (!head.answer.empty()) text += wrapped("", head.answer + ".") + "\n";
+    text += renderIterations(analysis.iterations);
     text += wrapped("Schedule:       ", analysis.schedule ? describeSchedule(*analysis.schedule)
                                                           : "not recognised, no pipeline tasks");
     if (analysis.replay) text += renderReplay(*analysis.replay);
-    text += renderErrors(analysis.diagnostics);
     if (!analysis.ranks.empty()) {
-        text += renderRanks(analysis.ranks) + renderBubble(analysis.bubble);
+        text += renderRanks(analysis.ranks, options.allRanks) + renderBubble(analysis.bubble);
         text += renderTransfers(analysis) + renderWaits(analysis.ranks);
     }
     if (analysis.criticalPath) {

@@ -9,7 +9,12 @@
 
 namespace pleat::report {
 
-[[nodiscard]] std::string renderText(const analysis::RunAnalysis& analysis);
+struct TextOptions {
+    bool allRanks = false;  // a row for every rank, however many there are (report/rank_rows.h)
+};
+
+[[nodiscard]] std::string renderText(const analysis::RunAnalysis& analysis,
+                                     const TextOptions& options = {});
 
 // Three lines: the path's attribution by kind, rank and stage, "none" for what has none.
 [[nodiscard]] std::string renderPathShares(const analysis::PathSummary& path);

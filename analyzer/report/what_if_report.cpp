@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -44,7 +45,7 @@ std::string renderReplay(const analysis::WhatIf& answer) {
 }  // namespace
 
 std::string renderText(const analysis::WhatIf& answer) {
-    std::string text = renderReplay(answer);
+    std::string text = renderProblems(dataProblems(answer.diagnostics)) + renderReplay(answer);
     text += wrapped("Changed:    ", describe(answer.asked));
     text += fmt::format("Prediction: {} ms, {} {}{}\n", milliseconds(answer.predicted),
                         percent(std::abs(answer.gain)), answer.gain < 0 ? "more" : "less",

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "models/text.h"
+#include "report/headline.h"
 #include "report/text_report.h"
 #include "report/units.h"
 
@@ -98,6 +99,8 @@ Place typicalIteration(const RunResults& results) {
 QStringList headlines(const RunResults& results) {
     const analysis::RunAnalysis& run = results.run;
     QStringList lines;
+    for (const std::string& problem : report::headlineOf(run).problems)
+        lines << Text::tr("Warning: %1").arg(shownText(problem, 4'000));
     if (run.replay) {
         lines << Text::tr("Replay error %1: %2 ms predicted, %3 ms measured")
                      .arg(percent(run.replay->errorFraction), milliseconds(run.replay->predicted),

@@ -31,8 +31,8 @@ struct Bar {
 // The complete iteration closest to the median, as a place; empty where there is none.
 [[nodiscard]] Place typicalIteration(const RunResults& results);
 
-// Replay error, iteration time, schedule, bubble: a line each, the replay error first, for it says
-// how far the rest can be trusted.
+// What is wrong with the data (report/headline.h), replay error, iteration time, schedule, bubble:
+// a line each, first what says how far the rest can be trusted.
 [[nodiscard]] QStringList headlines(const RunResults& results);
 // One per rank.
 [[nodiscard]] std::vector<Bar> rankBars(const RunResults& results);

@@ -1,0 +1,118 @@
+#include "analysis/rank_shape.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace pleat::analysis {
+namespace {
+
+double computeOf(const RankSummary& rank) { return static_cast<double>(rank.compute.ns); }
+
+// Of an even number the lower of the two in the middle.
+double medianOf(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// Whether one of several ratios to their median stands out from the rest.
+class Usual {
+  public:
+    explicit Usual(const std::vector<double>& ratios) {
+        std::vector<double> deviations;
+        for (const double ratio : ratios) deviations.push_back(std::abs(ratio - 1));
+        m_deviation = medianOf(std::move(deviations));
+    }
+    [[nodiscard]] bool standsOut(double ratio) const {
+        return std::abs(ratio - 1) > std::max(kStandsOut, 4 * m_deviation);
+    }
+
+  private:
+    double m_deviation = 0;
+};
+
+RankSummary meanOf(std::span<const RankSummary> ranks, const std::vector<std::size_t>& members) {
+    RankSummary sum;
+    const auto count = static_cast<std::int64_t>(members.size());
+    for (const std::size_t i : members) {
+        const RankSummary& rank = ranks[i];
+        sum.total += rank.total;
+        sum.compute += rank.compute;
+        sum.moving += rank.moving;
+        sum.waiting += rank.waiting;
+        sum.copy += rank.copy;
+    }
+    for (base::Duration* part : {&sum.total, &sum.compute, &sum.moving, &sum.waiting, &sum.copy})
+        part->ns /= count;
+    sum.bubble = sum.total - sum.compute - sum.moving - sum.waiting - sum.copy;
+    return sum;
+}
+
+std::vector<RankGroup> groupsBy(std::span<const RankSummary> ranks,
+                                std::int32_t trace::Coordinates::*coordinate) {
+    std::map<std::int32_t, std::vector<std::size_t>> members;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const std::int32_t at = ranks[i].coordinates.*coordinate;
+        if (at >= 0) members[at].push_back(i);
+    }
+    std::vector<RankGroup> groups;
+    if (members.size() < 2) return groups;
+    std::vector<double> computes, ratios;
+    for (const auto& [at, list] : members) {
+        groups.push_back({at, list.size(), meanOf(ranks, list)});
+        computes.push_back(computeOf(groups.back().mean));
+    }
+    const double median = medianOf(computes);
+    for (RankGroup& group : groups) {
+        if (median > 0) group.ratio = computeOf(group.mean) / median;
+        ratios.push_back(group.ratio);
+    }
+    const Usual usual(ratios);
+    for (RankGroup& group : groups) group.standsOut = usual.standsOut(group.ratio);
+    return groups;
+}
+
+// Stages differ by design, so a rank is compared with those of its own pipeline rank.
+std::vector<RankOutlier> outliersOf(std::span<const RankSummary> ranks) {
+    std::map<std::int32_t, std::vector<double>> computes;
+    for (const RankSummary& rank : ranks) computes[rank.coordinates.pp].push_back(computeOf(rank));
+    std::map<std::int32_t, double> medians;
+    for (auto& [stage, list] : computes) medians[stage] = medianOf(std::move(list));
+    std::vector<double> ratios;
+    for (const RankSummary& rank : ranks) {
+        const double median = medians[rank.coordinates.pp];
+        ratios.push_back(median > 0 ? computeOf(rank) / median : 1);
+    }
+    const Usual usual(ratios);
+    std::vector<RankOutlier> outliers;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+        if (usual.standsOut(ratios[i])) outliers.push_back({i, ratios[i]});
+    }
+    std::stable_sort(outliers.begin(), outliers.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.ratio - 1) > std::abs(b.ratio - 1);
+    });
+    return outliers;
+}
+
+}  // namespace
+
+RankShape shapeOf(std::span<const RankSummary> ranks) {
+    std::vector<std::size_t> order(ranks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return ranks[a].compute < ranks[b].compute;
+    });
+    RankShape shape;
+    shape.fastest = order.front();
+    shape.slowest = order.back();
+    shape.median = order[(order.size() - 1) / 2];
+    shape.outliers = outliersOf(ranks);
+    shape.byDp = groupsBy(ranks, &trace::Coordinates::dp);
+    shape.byPp = groupsBy(ranks, &trace::Coordinates::pp);
+    return shape;
+}
+
+}  // namespace pleat::analysis

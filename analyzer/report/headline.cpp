@@ -1,0 +1,239 @@
+#include "report/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "report/diff_report.h"
+#include "report/units.h"
+
+namespace pleat::report {
+namespace {
+
+// A diagnostic that spoils figures whatever its severity. With a noun the text follows its count:
+// "3 ranges" + " have no end".
+struct Spoiler {
+    std::string_view code, one, many, text;
+};
+constexpr std::array kSpoilers = {
+    Spoiler{"truncated", "", "", "a file is cut off: what came after the cut is missing"},
+    Spoiler{"damaged_file", "", "", "a file is damaged: only a part of it could be read"},
+    Spoiler{"damaged_event", "damaged event", "damaged events", " left out"},
+    Spoiler{"process_killed", "process was", "processes were",
+            " killed: what came after is missing"},
+    Spoiler{"device_recording_ended", "", "",
+            "the device's recording ended before the host's: the last iteration is incomplete"},
+    Spoiler{"open_range", "range has", "ranges have", " no end in the data"},
+    Spoiler{"open_task", "task has", "tasks have", " no end in the data and is left out"},
+    Spoiler{"unmatched_end", "range end has", "range ends have", " no begin in the data"},
+    Spoiler{"timer_incomplete", "timer is", "timers are", " left out for want of its fields"},
+    Spoiler{"untimed_device_work", "piece of device work has", "pieces of device work have",
+            " no usable times"},
+    Spoiler{"unreadable_time", "event", "events", " left out: unreadable times"},
+    Spoiler{"time_out_of_range", "time was", "times were", " out of range and changed"},
+    Spoiler{"write_failed", "write", "writes", " to the recording failed"},
+    Spoiler{"unreadable_record", "record", "records", " of the recording could not be read"},
+    Spoiler{"unreadable_ring", "buffer", "buffers", " of the recording could not be read"},
+    Spoiler{"iteration_incomplete", "iteration is", "iterations are",
+            " left out: not recorded completely on every rank"},
+    Spoiler{"iteration_bounds_unsure", "iteration has", "iterations have",
+            " uncertain bounds: their times may be wrong"},
+    Spoiler{"rank_without_tasks", "rank has", "ranks have",
+            " communication but no tasks, and is missing from the figures"},
+    Spoiler{"clock_unknown", "", "",
+            "clocks of the files could not be related: times of different ranks do not compare"},
+    Spoiler{"clock_disagrees", "message ends", "messages end",
+            " before its sender began: clocks disagree"},
+    Spoiler{"impossible_duration", "duration is", "durations are", " impossible"},
+    Spoiler{"task_twice", "task is", "tasks are", " in the data twice"},
+};
+
+std::string textOf(const Spoiler& spoiler, std::int64_t count) {
+    if (spoiler.one.empty()) return std::string(spoiler.text);
+    return fmt::format("{} {}{}", count, count == 1 ? spoiler.one : spoiler.many, spoiler.text);
+}
+
+std::string capitalised(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+    return text;
+}
+
+void addReplay(const analysis::ReplaySummary& replay, std::vector<std::string>& problems) {
+    if (replay.errorFraction > analysis::kLargeReplayError) {
+        problems.push_back(
+            fmt::format("the replay is {} off the measured iterations: causes, stragglers and "
+                        "predictions are doubtful",
+                        percent(replay.errorFraction)));
+    }
+    if (replay.pauseShare > analysis::kLargePauseShare) {
+        problems.push_back(fmt::format("unexplained pauses make up {} of the critical path",
+                                       percent(replay.pauseShare)));
+    }
+}
+
+void addUnknown(const analysis::BubbleSummary& bubble, std::vector<std::string>& problems) {
+    const double share = bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Unknown)];
+    if (share > kLargeUnknownShare) {
+        problems.push_back(
+            fmt::format("{} of all ranks' time is idle for no known cause", percent(share)));
+    }
+}
+
+struct Cost {
+    std::string name;
+    double share = 0;  // of all ranks' time
+};
+
+std::optional<Cost> largestCost(const analysis::RunAnalysis& analysis) {
+    std::vector<Cost> costs;
+    double moving = 0, waiting = 0, copy = 0, total = 0;
+    for (const analysis::RankSummary& rank : analysis.ranks) {
+        moving += static_cast<double>(rank.moving.ns);
+        waiting += static_cast<double>(rank.waiting.ns);
+        copy += static_cast<double>(rank.copy.ns);
+        total += static_cast<double>(rank.total.ns);
+    }
+    if (total <= 0) return std::nullopt;
+    costs.push_back({"communication that compute does not hide", moving / total});
+    costs.push_back({"waiting in collectives", waiting / total});
+    costs.push_back({"copies that compute does not hide", copy / total});
+    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
+        // Not knowing is a problem of the answer, not a cost to act on.
+        if (static_cast<analysis::BubbleCause>(i) == analysis::BubbleCause::Unknown) continue;
+        costs.push_back(
+            {fmt::format("idle time ({})", toString(static_cast<analysis::BubbleCause>(i))),
+             analysis.bubble.byCause[i]});
+    }
+    const auto largest = std::max_element(
+        costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.share < b.share; });
+    return largest->share > 0 ? std::optional(*largest) : std::nullopt;
+}
+
+std::string answerOf(const analysis::RunAnalysis& analysis) {
+    std::string text;
+    const base::Duration mean = analysis.iterations.mean;
+    if (const auto cost = largestCost(analysis)) {
+        text = fmt::format("{} costs most: {} of all ranks' time, {} of {} ms an iteration",
+                           cost->name, percent(cost->share),
+                           milliseconds({std::llround(cost->share * static_cast<double>(mean.ns))}),
+                           milliseconds(mean));
+    }
+    if (!analysis.stragglers.empty()) {
+        const analysis::Straggler& worst = analysis.stragglers.front();
+        text += fmt::format("{}{} alone makes the iteration {:.2f} x as long",
+                            text.empty() ? "" : "; ", toString(worst.suspect), worst.slowdown);
+    }
+    return capitalised(text);
+}
+
+// "forward, 62.1 % of the iteration"
+std::string mostOf(const std::map<std::string, base::Duration>& kinds, base::Duration whole) {
+    const auto most =
+        std::max_element(kinds.begin(), kinds.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == kinds.end() || whole.ns <= 0) return {};
+    return fmt::format(
+        "Most of the critical path is {}: {} of {} ms ({})", most->first,
+        milliseconds(most->second), milliseconds(whole),
+        percent(static_cast<double>(most->second.ns) / static_cast<double>(whole.ns)));
+}
+
+}  // namespace
+
+std::string Headline::sentence() const {
+    const std::string text = problems.empty() ? answer : capitalised(joined(problems));
+    return text.empty() || text.back() == '.' ? text : text + ".";
+}
+
+std::vector<std::string> dataProblems(const base::Diagnostics& diagnostics) {
+    std::vector<std::string> problems;
+    for (const base::Diagnostic& entry : diagnostics.entries()) {
+        const bool known = std::any_of(kSpoilers.begin(), kSpoilers.end(),
+                                       [&](const Spoiler& one) { return one.code == entry.code; });
+        if (entry.severity == base::Severity::Error && !known)
+            problems.push_back(
+                fmt::format("figures may be wrong, see {} in the notes", entry.code));
+    }
+    for (const Spoiler& spoiler : kSpoilers) {
+        if (const base::Diagnostic* found = diagnostics.find(spoiler.code))
+            problems.push_back(textOf(spoiler, found->count));
+    }
+    return problems;
+}
+
+Headline headlineOf(const analysis::RunAnalysis& analysis) {
+    Headline head{dataProblems(analysis.diagnostics), answerOf(analysis)};
+    if (analysis.replay) {
+        analysis::ReplaySummary replay = *analysis.replay;
+        // Without tasks its pauses are the bubbles that the figures name by cause.
+        if (!analysis.criticalPath) replay.pauseShare = 0;
+        addReplay(replay, head.problems);
+    }
+    addUnknown(analysis.bubble, head.problems);
+    return head;
+}
+
+Headline headlineOf(const analysis::PathAnalysis& path) {
+    Headline head{dataProblems(path.diagnostics), mostOf(path.summary.byKind, path.summary.length)};
+    const auto pause = path.summary.byKind.find("pause");
+    analysis::ReplaySummary replay = path.replay;
+    if (pause != path.summary.byKind.end() && path.summary.length.ns > 0)
+        replay.pauseShare =
+            static_cast<double>(pause->second.ns) / static_cast<double>(path.summary.length.ns);
+    addReplay(replay, head.problems);
+    return head;
+}
+
+Headline headlineOf(const analysis::RankPath& path) {
+    return {dataProblems(path.diagnostics), mostOf(path.byKind, path.length)};
+}
+
+Headline headlineOf(const analysis::RunInfo& info) {
+    const std::size_t complete = info.completeIterations.size();
+    return {dataProblems(info.diagnostics),
+            fmt::format("{} events, {} complete iteration{}", info.events, complete,
+                        complete == 1 ? "" : "s")};
+}
+
+Headline headlineOf(const analysis::WhatIf& answer) {
+    Headline head{dataProblems(answer.diagnostics), {}};
+    addReplay({answer.replay, answer.measured, answer.replayError, answer.withoutPauses,
+               answer.pauseShare},
+              head.problems);
+    head.answer = fmt::format("The iteration would take {} ms, {} {} than replayed",
+                              milliseconds(answer.predicted), percent(std::abs(answer.gain)),
+                              answer.gain < 0 ? "more" : "less");
+    return head;
+}
+
+Headline headlineOf(const analysis::Comparison& comparison) {
+    Headline head;
+    head.problems = dataProblems(comparison.diagnostics);
+    for (const auto& [name, run] :
+         {std::pair("BASE", &comparison.base), std::pair("NEW", &comparison.other)}) {
+        for (const std::string& problem : dataProblems(run->diagnostics))
+            head.problems.push_back(fmt::format("{}: {}", name, problem));
+    }
+    head.answer = renderAnswer(comparison);
+    return head;
+}
+
+std::string renderProblems(const std::vector<std::string>& problems) {
+    std::string text;
+    for (const std::string& problem : problems) text += wrapped("WARNING: ", problem);
+    return text.empty() ? text : text + "\n";
+}
+
+}  // namespace pleat::report
