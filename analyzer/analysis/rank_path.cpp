@@ -40,7 +40,9 @@ base::Result<RankId> chooseRank(const graph::RunIndex& run, std::optional<std::i
         if (!has[i] || trace.ranks()[rank].number < 0) continue;
         if (number == trace.ranks()[rank].number) return rank;
         ranks.push_back(rank);
-        numbers.push_back(trace.ranks()[rank].number);
+        // Devices of one process have one number; the path is that of the first.
+        if (std::find(numbers.begin(), numbers.end(), trace.ranks()[rank].number) == numbers.end())
+            numbers.push_back(trace.ranks()[rank].number);
     }
     if (ranks.empty()) {
         return base::Error{

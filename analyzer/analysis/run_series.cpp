@@ -72,8 +72,8 @@ class AccountSeries {
             RankTotals rank;
             rank.add(m_trace, activities[i], account.partitions[i], account.causes[i],
                      account.idleWaits[i]);
-            const std::int32_t number = m_trace.ranks()[m_ranks[i]].number;
-            addParts({Level::Rank, number, fmt::format("rank {}", number), {}}, iteration, rank, 1);
+            const trace::Rank& about = m_trace.ranks()[m_ranks[i]];
+            addParts({Level::Rank, about.number, trace::rankTitle(about), {}}, iteration, rank, 1);
             all += rank;
         }
         m_builder.total({Level::Iteration, -1, "iteration", "time"}, Unit::Nanoseconds, true,

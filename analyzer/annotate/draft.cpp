@@ -19,12 +19,16 @@ void sortByRankAndStart(Items& items) {
 
 void Draft::shareAmongDevices() {
     std::map<trace::RankId, std::vector<trace::RankId>> others;  // by the process's first rank
-    std::map<std::pair<std::string, std::int64_t>, trace::RankId> firsts;
+    using Process = std::tuple<std::int32_t, std::string, std::int64_t>;
+    std::map<Process, trace::RankId> firsts;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         const trace::RankId id = trace::RankId::at(i);
         if (!ranks[id].oneOfSeveralDevices) continue;
+        // By the number that was imported: what a mark said of the first is not known of the
+        // others.
+        const trace::Rank& imported = events.ranks()[id];
         const trace::RankId first =
-            firsts.try_emplace({ranks[id].host, ranks[id].pid}, id).first->second;
+            firsts.try_emplace({imported.number, imported.host, imported.pid}, id).first->second;
         if (first == id) continue;
         ranks[id].number = ranks[first].number;
         ranks[id].coordinates = ranks[first].coordinates;

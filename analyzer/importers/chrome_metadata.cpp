@@ -123,7 +123,8 @@ FileMetadata readMetadata(const EventStreamResult& file, base::Diagnostics& diag
 
 void LaneOwners::settle(const FileMetadata& metadata, const std::vector<MetadataEvent>& events) {
     nameLanes(events);
-    if (m_profiler) return describeProfiled(metadata, events);
+    if (m_profiler && (metadata.rank >= 0 || !devicesAreOfRanks(events)))
+        return describeProfiled(metadata, events);
     if (!ownByCoordinates()) ownByProcess(events);
     trace::Rank& first = m_builder.ranks()[m_firstRank];
     if (metadata.rank >= 0) first.number = metadata.rank;
@@ -142,6 +143,19 @@ void LaneOwners::nameLanes(const std::vector<MetadataEvent>& events) {
         if (name.empty() && !numberIn(lane.tid)) name = lane.tid;
         if (name.empty() && lane.onDevice) name = "stream " + lane.tid;
     }
+}
+
+// Profiles that were put into one file, our own export among them: a process that has device work
+// is called "rank 3" and not by the number of a device.
+bool LaneOwners::devicesAreOfRanks(const std::vector<MetadataEvent>& events) const {
+    std::set<std::string_view> ranks;
+    for (const MetadataEvent& event : events) {
+        if (event.name == "process_name" && rankInName(nameIn(event))) ranks.insert(event.pid);
+    }
+    return !ranks.empty() &&
+           std::all_of(m_lanes.begin(), m_lanes.end(), [&](const NamedLane& lane) {
+               return !lane.onDevice || ranks.contains(lane.pid);
+           });
 }
 
 // One process recorded itself and its device.
@@ -174,6 +188,16 @@ void LaneOwners::describeProfiled(const FileMetadata& metadata,
     for (const MetadataEvent& event : events) {
         if (event.name == "process_name" && event.pid == most->first) rank.program = nameIn(event);
     }
+}
+
+// "rank 0 cuda:1 (pp 1)", as our own export names one of several devices of a process.
+void LaneOwners::describeDevice(trace::Rank& rank) {
+    const std::string_view name = rank.program;
+    const std::size_t device = name.find(" cuda:");
+    if (rank.number < 0 || device == std::string_view::npos) return;
+    rank.device = name.substr(device + 1, name.find(' ', device + 1) - device - 1);
+    rank.oneOfSeveralDevices = true;
+    rank.pid = 0;  // that of the process is not in the file
 }
 
 bool LaneOwners::ownByCoordinates() {
@@ -227,6 +251,7 @@ void LaneOwners::ownByProcess(const std::vector<MetadataEvent>& events) {
                            : numberIn(lane.pid) ? std::string()
                                                 : lane.pid;
             made.number = rankInName(made.program).value_or(-1);
+            describeDevice(made);
         }
         m_builder.lanes()[lane.lane].rank = rank->second;
     }

@@ -57,6 +57,8 @@ class LaneOwners {
   private:
     void nameLanes(const std::vector<MetadataEvent>& events);
     void ownByProcess(const std::vector<MetadataEvent>& events);
+    [[nodiscard]] bool devicesAreOfRanks(const std::vector<MetadataEvent>& events) const;
+    static void describeDevice(trace::Rank& rank);
     bool ownByCoordinates();
     void describeProfiled(const FileMetadata& metadata, const std::vector<MetadataEvent>& events);
 

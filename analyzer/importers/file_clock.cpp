@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace pleat::importers {
 namespace {
@@ -42,6 +43,22 @@ std::vector<std::int32_t> clocksOf(std::span<const FileClock> files) {
         clocks.push_back(clock >= 0 ? clock : next++);
     }
     return clocks;
+}
+
+std::string hostInFileName(const std::filesystem::path& file, std::int64_t pid) {
+    const std::string name = file.filename().string();
+    std::string_view rest = name;
+    rest = rest.substr(0, rest.find(".pt.trace.json"));
+    if (rest.size() == name.size()) return {};
+    const std::size_t moment = rest.rfind('.');
+    if (moment == std::string_view::npos ||
+        rest.find_first_not_of("0123456789", moment + 1) != std::string_view::npos)
+        return {};
+    rest = rest.substr(0, moment);
+    const std::size_t process = rest.rfind('_');
+    if (process == std::string_view::npos || rest.substr(process + 1) != std::to_string(pid))
+        return {};
+    return std::string(rest.substr(0, process));
 }
 
 }  // namespace pleat::importers

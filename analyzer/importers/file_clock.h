@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <span>
@@ -30,6 +31,10 @@ struct FileClock {
 
 // The clock of each file, equal numbers for one clock; counted from 0 in order of the files.
 [[nodiscard]] std::vector<std::int32_t> clocksOf(std::span<const FileClock> files);
+
+// The host in a name that PyTorch's trace handler gives, HOST_PID.MOMENT.pt.trace.json, where the
+// process id is the one that is meant; else empty.
+[[nodiscard]] std::string hostInFileName(const std::filesystem::path& file, std::int64_t pid);
 
 // Is this moment plausible as UTC, and not as a time that counts from a program's own start?
 // 2001-09-09 on; a machine that runs for 31 years does not trace.

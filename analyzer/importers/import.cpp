@@ -132,6 +132,9 @@ class Importer {
         added.facts = std::move(*read);
         added.end = m_builder.added();
         added.lastRank = m_builder.ranks().size();
+        if (added.facts.clock.host.empty() && added.firstRank < added.lastRank)
+            added.facts.clock.host =
+                hostInFileName(file, m_builder.ranks()[trace::RankId::at(added.firstRank)].pid);
         separateDevices(added, m_builder);
         m_files.push_back(std::move(added));
         return {};

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace pleat::importers {
@@ -67,12 +68,12 @@ class Numbers {
     // A file of one process is about that process, whatever it did. Of several those are ranks that
     // worked on a device or say that they are: others are launchers and helpers.
     Candidates candidatesOf(const ReadFile& file) {
-        std::map<std::pair<std::string, std::int64_t>, Process> several;
+        std::map<std::tuple<std::string, std::int64_t, std::int32_t>, Process> several;
         std::vector<Process> all;
         for (std::size_t i = file.firstRank; i < file.lastRank; ++i) {
             const trace::Rank& at = rank(RankId::at(i));
             if (at.oneOfSeveralDevices) {
-                several[{at.host, at.pid}].devices.push_back(RankId::at(i));
+                several[{at.host, at.pid, at.number}].devices.push_back(RankId::at(i));
             } else {
                 all.push_back({{RankId::at(i)}});
             }

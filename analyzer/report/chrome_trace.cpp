@@ -113,8 +113,8 @@ class ChromeTrace {
             place += fmt::format("{}{} {}", place.empty() ? "" : ", ", name,
                                  rank.coordinates.*coordinate);
         }
-        return place.empty() ? fmt::format("rank {}", rank.number)
-                             : fmt::format("rank {} ({})", rank.number, place);
+        const std::string title = trace::rankTitle(rank);
+        return place.empty() ? title : fmt::format("{} ({})", title, place);
     }
 
     void describeProcess(RankId id) {

@@ -9,6 +9,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/run_info.h"
 #include "opening/open_trace.h"
+#include "report/chrome_trace.h"
 #include "report/info_report.h"
 #include "report/json_report.h"
 #include "report/text_report.h"
@@ -123,6 +124,16 @@ TEST_F(SeveralNodes, OneProcessWithTwoDevicesIsAccountedDeviceByDevice) {
     EXPECT_NE(text.find("   0  -  - cuda:0    40.0%   40.000"), std::string::npos) << text;
     EXPECT_NE(text.find("   0  -  - cuda:1    40.0%   40.000"), std::string::npos) << text;
     EXPECT_NE(report::renderJson(analysis).find("\"device\": \"cuda:1\""), std::string::npos);
+    std::string exported;
+    const auto collect = [&](std::string_view more) {
+        return exported += more, base::Result<void>();
+    };
+    ASSERT_TRUE(report::writeChromeTrace(*trace, {}, collect).ok());
+    test::writeBytes(m_folder.file("again.json"), exported);
+    const RunAnalysis again = analysed({m_folder.file("again.json")});
+    ASSERT_EQ(again.ranks.size(), 2U);
+    EXPECT_EQ(again.ranks[1].number, 0);
+    EXPECT_EQ(again.ranks[1].device, "cuda:1");
     const std::string info = report::renderText(analysis::describeRun(*trace));
     EXPECT_TRUE(info.starts_with("1 rank on 2 devices, 1 process, 3 lanes")) << info;
     EXPECT_EQ(trace::rankTitle(trace->ranks()[trace::RankId(1)]), "rank 0 cuda:1");
@@ -318,6 +329,21 @@ TEST_F(SeveralNodes, ProfilersThatNameTheirBaseAreOnUtc) {
         EXPECT_EQ(waits(analysis),
                   std::vector<std::string>{fmt::format("0 for {}: 20000000", one.blamed)})
             << one.second;
+    }
+}
+
+// PyTorch's trace handler names files by host and process.
+TEST_F(SeveralNodes, AHostMayStandInAFilesName) {
+    const std::int64_t now_us = 1'719'853'884'000'000;
+    for (const bool fits : {true, false}) {
+        std::vector<fs::path> files;
+        for (int rank = 0; rank < 2; ++rank) {
+            files.push_back(m_folder.file(
+                fmt::format("node_a_{}{}.17198538{}.pt.trace.json", fits ? 7 : 8, rank, rank)));
+            test::writeBytes(files.back(), profiled(rank, "", now_us, 100 + rank * 20'000, 30'200));
+        }
+        EXPECT_EQ(waits(analysed(files)),
+                  std::vector<std::string>{fmt::format("0 for {}: 20000000", fits ? 1 : -1)});
     }
 }
 
