@@ -172,7 +172,8 @@ std::vector<PlainRank> readTimers(const std::filesystem::path& file) {
     std::map<TimerGroup, std::pair<int, std::int64_t>> groups;  // members, their latest begin
     const auto visit = [&](auto&& each) {
         for (const PlainEvent& event : events) {
-            if (event.text("ph") != "X") continue;
+            // A duration below 0 says nothing of when a rank took part.
+            if (event.text("ph") != "X" || event.end() <= event.begin()) continue;
             const std::int64_t dp = std::atoll(event.text("pid").c_str());
             const std::int64_t pp = stages.at({event.text("pid"), event.text("tid")});
             const std::string name = event.text("name");
