@@ -29,7 +29,8 @@ bool isForward(ActionKind kind) {
 
 class TimerReader {
   public:
-    explicit TimerReader(Draft& draft) : m_draft(draft), m_groups(draft) {}
+    explicit TimerReader(Draft& draft)
+        : m_draft(draft), m_groups(draft), m_before(draft.found.transfers.size()) {}
 
     void run() {
         for (const trace::Rank& rank : m_draft.ranks) {
@@ -127,7 +128,7 @@ class TimerReader {
     void numberCollectives() {
         std::map<std::pair<trace::GroupId, Operation>, CollectivesOfRanks> all;
         auto& transfers = m_draft.found.transfers;
-        for (std::size_t i = 0; i < transfers.size(); ++i) {
+        for (std::size_t i = m_before; i < transfers.size(); ++i) {
             const auto id = trace::TransferId::at(i);
             if (transfers[id].group.valid())
                 all[{transfers[id].group, transfers[id].operation}][transfers[id].rank].push_back(
@@ -244,6 +245,7 @@ class TimerReader {
 
     Draft& m_draft;
     NamedGroups m_groups;
+    const std::size_t m_before;  // transfers that other readers found
     std::vector<Message> m_messages;
     std::int32_t m_pipelineRanks = 0, m_stages = 0;
 };
