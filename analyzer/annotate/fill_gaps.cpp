@@ -43,9 +43,10 @@ void fillRankNumbers(Draft& draft, const StagesOfRank& stages) {
             while (!taken.insert(next).second) ++next;
             rank.number = next;
         }
-        draft.diagnostics.add(Severity::Info, "rank_guessed",
-                              fmt::format("process {} on {} does not say its rank; taken as {}",
-                                          rank.pid, rank.host, rank.number));
+        draft.diagnostics.add(
+            Severity::Info, "rank_guessed",
+            fmt::format("process {}{}{} does not say its rank; taken as {}", rank.pid,
+                        rank.host.empty() ? "" : " on ", rank.host, rank.number));
     }
 }
 

@@ -144,7 +144,7 @@ class ForeignActions {
         const auto& [key, stage] = *std::find_if(
             work.begin(), work.end(), [](const auto& of) { return !of.second.isWhole(); });
         return fmt::format(
-            "stage {} has {} microbatches forward and {} backward, which do not pair "
+            "stage {} ran {} forward and {} backward, and their microbatches do not pair "
             "up as 0, 1, 2, ...{}",
             key.second, stage.forward.size(), stage.backward.size(),
             overlaps ? " (with those that overlap)" : "");
