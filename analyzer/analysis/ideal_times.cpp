@@ -58,6 +58,10 @@ struct Group {
     std::map<std::int32_t, std::vector<std::uint32_t>> byStage;
 };
 
+// A cell all of whose nodes are only in part in the windows says nothing of what is usual.
+bool saysAnything(const ReplayCell& cell) { return cell.count > 0; }
+bool saysAnything(const PauseCell&) { return true; }
+
 template <class Cells, class KindOf>
 std::vector<Group> groupsOf(const Cells& cells, std::size_t kinds, KindOf kindOf) {
     std::vector<Group> groups(kinds);
@@ -66,6 +70,7 @@ std::vector<Group> groupsOf(const Cells& cells, std::size_t kinds, KindOf kindOf
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return cells[a].typical < cells[b].typical; });
     for (const std::uint32_t at : order) {
+        if (!saysAnything(cells[at])) continue;
         Group& group = groups[kindOf(cells[at])];
         group.all.push_back(at);
         group.byStage[cells[at].stage].push_back(at);
@@ -133,7 +138,10 @@ class Peers {
             std::vector<double> byPeers = table.cells;
             fillByPeers(m_model.cells, m_work, inside, false, byPeers);
             for (std::size_t i = 0; i < byPeers.size(); ++i) {
-                if (m_model.cells[i].link != kNone) table.cells[i] = byPeers[i];
+                if (m_model.cells[i].link == kNone) continue;
+                table.cells[i] = inside[i] && saysAnything(m_model.cells[i])
+                                     ? std::min(byPeers[i], m_model.cells[i].typical)
+                                     : byPeers[i];
             }
         } else if (suspect.number >= 0) {
             fillByRanks(suspect, table);
@@ -163,6 +171,11 @@ class Peers {
         const auto inside = insideOf(m_model.cells, ofSuspect);
         const bool byStage = comparesRanks(suspect.kind) && hasPeersOnItsStages(inside);
         fillByPeers(m_model.cells, m_work, inside, byStage, table.cells);
+        // What is faster than its peers stays so.
+        for (std::size_t i = 0; i < inside.size(); ++i) {
+            if (inside[i] && saysAnything(m_model.cells[i]))
+                table.cells[i] = std::min(table.cells[i], m_model.cells[i].typical);
+        }
         fillByPeers(m_model.pauseCells, m_pauses, insideOf(m_model.pauseCells, ofSuspect), byStage,
                     table.pauses);
     }
@@ -171,7 +184,8 @@ class Peers {
     [[nodiscard]] bool hasPeersOnItsStages(const std::vector<bool>& inside) const {
         for (std::size_t i = 0; i < inside.size(); ++i) {
             const ReplayCell& cell = m_model.cells[i];
-            if (!inside[i] || cell.stage < 0 || m_model.operations[cell.operation].together)
+            if (!inside[i] || cell.stage < 0 || !saysAnything(cell) ||
+                m_model.operations[cell.operation].together)
                 continue;
             const auto& members = m_work[cell.operation].byStage.at(cell.stage);
             if (std::all_of(members.begin(), members.end(), [&](auto at) { return inside[at]; }))
@@ -188,13 +202,19 @@ double shareOf(const ReplayIteration& iteration, std::size_t node) {
     return iteration.share.empty() ? 1 : iteration.share[node];
 }
 
+bool isFixed(const ReplayIteration& iteration, std::size_t node) {
+    return !iteration.fixed.empty() && iteration.fixed[node];
+}
+
 base::Duration rounded(double ns) { return {std::llround(ns)}; }
 
 NodeTime idealTime(const ReplayModel& model, const IdealTable& table,
                    const ReplayIteration& iteration, std::size_t node) {
     NodeTime time{{}, recordedTime(iteration, node).delay};
     const std::uint32_t operation = iteration.operation[node];
-    if (operation != kNone) {
+    if (isFixed(iteration, node)) {
+        time.duration = recordedTime(iteration, node).duration;
+    } else if (operation != kNone) {
         const double ns = table.cells.empty() || iteration.cell.empty()
                               ? static_cast<double>(model.operations[operation].ideal.ns)
                               : table.cells[iteration.cell[node]];
@@ -254,8 +274,8 @@ NodeTime OwnIdeals::of(const Suspect& suspect, const ReplayIteration& iteration,
                           ? SuspectKind::Everything
                           : suspect.kind;
     NodeTime time = idealTime(m_model, m_byKind[static_cast<std::size_t>(kind)], iteration, node);
-    if (suspect.kind == SuspectKind::Microbatch && !iteration.cell.empty() &&
-        iteration.cell[node] != kNone) {
+    if (suspect.kind == SuspectKind::Microbatch && !isFixed(iteration, node) &&
+        !iteration.cell.empty() && iteration.cell[node] != kNone) {
         const double ns =
             withoutMicrobatch(m_model, m_model.cells[iteration.cell[node]], suspect.number);
         time.duration = rounded(ns * shareOf(iteration, node));

@@ -135,9 +135,9 @@ Number medianOf(std::vector<Number>& values) {
 
 class ModelMaker {
   public:
-    explicit ModelMaker(const trace::Trace& trace)
+    ModelMaker(const trace::Trace& trace, base::Duration resolution)
         : m_trace(trace), m_tasks(trace.annotations().tasks.size()) {
-        m_model.resolution = kOfATimer;
+        m_model.resolution = std::max(kOfATimer, resolution);
         for (const trace::Rank& rank : trace.ranks())
             m_model.ranks.push_back({rank.number, rank.coordinates.dp});
     }
@@ -178,6 +178,10 @@ class ModelMaker {
             const bool isTask = node.kind == NodeKind::Task && node.source >= 0;
             m_ownOf.push_back(isTask ? &m_tasks[static_cast<std::size_t>(node.source)] : nullptr);
             if (isTask) *m_ownOf.back() = {};  // an iteration may warm up another's graph as well
+        }
+        for (std::size_t i = 0; i < m_ownOf.size(); ++i) {
+            if (m_ownOf[i] != nullptr && iteration.graph.nodes()[NodeId::at(i)].cut)
+                m_ownOf[i]->cut = true;
         }
         addMeasured(std::move(iteration), nullptr);
         return true;
@@ -259,6 +263,7 @@ class ModelMaker {
         std::int64_t sum = 0;
         std::int32_t pieces = 0;
         bool counted = false;
+        bool cut = false;  // a part of it is in another window
     };
 
     // True where one piece of work has several nodes.
@@ -275,7 +280,7 @@ class ModelMaker {
     void addShares(ReplayIteration& iteration) {
         for (std::size_t i = 0; i < m_ownOf.size(); ++i) {
             const OwnWork* own = m_ownOf[i];
-            if (own == nullptr || own->pieces == 1) {
+            if (own == nullptr || own->pieces == 1 || own->cut) {
                 iteration.share.push_back(1);
             } else {
                 const auto recorded =
@@ -313,8 +318,13 @@ class ModelMaker {
         iteration.operation.push_back(operation);
         iteration.link.push_back(linkOf(node, peerOf(node)));
         iteration.cell.push_back(cellOf({operation, node.rank, node.stage, iteration.link.back()}));
-        if (!iteration.counts(id.index())) return;
         OwnWork* own = m_ownOf[id.index()];
+        if (node.cut || (own != nullptr && own->cut)) {
+            iteration.fixed.resize(iteration.graph.nodes().size(), false);
+            iteration.fixed[id.index()] = true;
+            return;
+        }
+        if (!iteration.counts(id.index())) return;
         if (own != nullptr && own->counted) return;
         if (own != nullptr) own->counted = true;
         const std::int64_t duration = own != nullptr ? own->sum : node.duration.ns;
@@ -395,7 +405,8 @@ class ModelMaker {
             const bool ofMicrobatches = !operation.together && cell.stage >= 0;
             cell.typical =
                 ofMicrobatches ? meanNs(durations) : static_cast<double>(medianOf(durations));
-            if (!operation.together) m_typical[cell.operation].push_back(cell.typical);
+            if (!operation.together && cell.count > 0)
+                m_typical[cell.operation].push_back(cell.typical);
         }
     }
 
@@ -520,7 +531,7 @@ void keepUnexplained(ModelMaker& maker, base::Diagnostics& diagnostics) {
 ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::IterationWindow> windows,
                         base::Diagnostics& diagnostics) {
     const trace::Trace& trace = run.trace();
-    ModelMaker maker(trace);
+    ModelMaker maker(trace, run.resolution().value);
     auto steps = graph::timerGraphs(trace, windows);
     if (steps && !steps->empty()) {
         for (graph::TimerStep& step : *steps) maker.add(std::move(step));

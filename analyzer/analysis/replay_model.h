@@ -101,6 +101,9 @@ struct ReplayIteration {
     // [node]; empty: as the graph has them. Other than in the graph where a part of a communication
     // waited for members that were not recorded, and where coarse timers need their launches.
     std::vector<NodeTime> recorded = {};
+    // [node] that is in the window only in part, so that no ideal is its: it stays as recorded.
+    // Empty without any.
+    std::vector<bool> fixed = {};
     // [node] of a task that its inner collectives cut in pieces: the piece's part of the task's own
     // work; 1 for all other nodes; empty where no task is cut.
     std::vector<double> share = {};

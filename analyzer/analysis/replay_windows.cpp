@@ -25,13 +25,20 @@ NodeId lastOf(const base::IdVector<graph::NodeTag, Node>& nodes, const ReplayWin
     return last;
 }
 
+// Where time passes between two windows nothing of the first holds up the second, and that time is
+// no pause of either.
+bool follows(const graph::IterationWindow& before, const graph::IterationWindow& after) {
+    return before.window.end == after.window.begin;
+}
+
 }  // namespace
 
 std::size_t stretchFrom(const graph::RunIndex& run,
                         std::span<const graph::IterationWindow> windows) {
     std::size_t count = 1;
     while (count < windows.size() &&
-           run.iterationBefore(windows[count].iteration) == windows[count - 1].iteration)
+           run.iterationBefore(windows[count].iteration) == windows[count - 1].iteration &&
+           follows(windows[count - 1], windows[count]))
         ++count;
     return count;
 }
@@ -55,7 +62,8 @@ std::vector<graph::IterationWindow> withWarmUp(const graph::RunIndex& run,
                          [](const graph::IterationWindow& window, std::int32_t number) {
                              return window.iteration < number;
                          });
-    if (own != known.begin() && std::prev(own)->complete) all.push_back(*std::prev(own));
+    if (own != known.begin() && std::prev(own)->complete && follows(*std::prev(own), *own))
+        all.push_back(*std::prev(own));
     all.insert(all.end(), windows.begin(), windows.end());
     return all;
 }

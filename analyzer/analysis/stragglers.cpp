@@ -326,7 +326,9 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
     for (Candidate& candidate : candidates) {
         const TimeOf ideals = idealTimes(model, candidate.suspect);
         const Coverage covers = coverage(model, candidate.suspect);
-        const bool sameForAll = model.cells.empty() && model.pauseCells.empty();
+        const bool sameForAll = (model.cells.empty() && model.pauseCells.empty()) ||
+                                candidate.suspect.kind == SuspectKind::Operation ||
+                                candidate.suspect.number < 0;
         const double ideal = sameForAll ? usual : meanOf(replayed(model, ideals)) - rest;
         const auto alone = replayed(model, choose(covers, recordedTimes(), ideals));
         candidate.slowdown = ideal > 0 ? (meanOf(alone) - rest) / ideal : 1;
