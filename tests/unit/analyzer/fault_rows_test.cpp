@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+#include <iterator>
+#include <set>
+
 #include "analysis/run_analysis.h"
 #include "opening/open_trace.h"
 #include "unit/analyzer/importers/imported.h"
@@ -40,6 +44,10 @@ const RankSummary& rank(const RunAnalysis& run, std::int32_t number) {
 
 double milliseconds(base::Duration time) { return static_cast<double>(time.ns) / 1e6; }
 
+double percent(const RunAnalysis& run, BubbleCause cause) {
+    return 100 * run.bubble.byCause[static_cast<std::size_t>(cause)];
+}
+
 // How long a rank waited for another, in ms.
 double waited(const RunAnalysis& run, std::int32_t who, std::int32_t forWhom) {
     double sum = 0;
@@ -49,11 +57,37 @@ double waited(const RunAnalysis& run, std::int32_t who, std::int32_t forWhom) {
     return sum;
 }
 
+std::vector<std::string> blamed(const RunAnalysis& run) {
+    std::vector<std::string> names;
+    for (const Straggler& straggler : run.stragglers) names.push_back(toString(straggler.suspect));
+    return names;
+}
+
+bool isBlamed(const RunAnalysis& run, const std::string& name) {
+    const auto names = blamed(run);
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::vector<double> windowLengths(const trace::Trace& trace) {
     std::vector<double> lengths;
     for (const graph::IterationWindow& window : graph::iterationWindows(trace))
         lengths.push_back(milliseconds(window.window.length()));
     return lengths;
+}
+
+TEST(FaultRows, ATimerThatIsAMicrosecondEarlyLosesNoDependency) {
+    SKIP_WITHOUT_FAULTS();
+    for (const char* file :
+         {"ndtimeline_message_1us_before_task_ends.json", "ndtimeline_message_after_task.json"}) {
+        SCOPED_TRACE(file);
+        const RunAnalysis run = answer({file});
+        EXPECT_NEAR(percent(run, BubbleCause::Fill), 11.1, 0.05);
+        EXPECT_NEAR(percent(run, BubbleCause::Drain), 4.3, 0.05);
+        EXPECT_NEAR(percent(run, BubbleCause::Imbalance), 22.9, 0.05);
+        EXPECT_LE(percent(run, BubbleCause::Unknown), 2.04);
+        ASSERT_TRUE(run.criticalPath);
+        EXPECT_FALSE(run.criticalPath->byKind.contains("pause"));
+    }
 }
 
 TEST(FaultRows, ACopyOnASideStreamMovesNoBound) {
@@ -68,6 +102,24 @@ TEST(FaultRows, WorkOfBeforeTheFirstStepIsNotInIt) {
     const RunAnalysis run = answer({"work_of_before_the_first_step.json"});
     EXPECT_NEAR(milliseconds(run.iterations.mean), 20, 0.1);
     EXPECT_NE(run.diagnostics.find("work_before_iterations"), nullptr);
+}
+
+TEST(FaultRows, AWaitForTheOtherReplicasIsNoSlowness) {
+    SKIP_WITHOUT_FAULTS();
+    const RunAnalysis run = answer({"dp_wait_in_task"});
+    ASSERT_FALSE(run.stragglers.empty());
+    EXPECT_EQ(run.stragglers.front().rank, 1);
+    for (const std::int32_t victim : {0, 2, 3}) {
+        EXPECT_NEAR(waited(run, victim, 1), 61, 0.5);
+        EXPECT_FALSE(isBlamed(run, fmt::format("rank:{}", victim)));
+    }
+}
+
+TEST(FaultRows, TheSlowTensorParallelRankComesFirst) {
+    SKIP_WITHOUT_FAULTS();
+    const RunAnalysis run = answer({"tp_wait_in_task"});
+    ASSERT_FALSE(run.stragglers.empty());
+    EXPECT_EQ(run.stragglers.front().rank, 1) << fmt::format("{}", fmt::join(blamed(run), " "));
 }
 
 TEST(FaultRows, ClockInformationOfAnExportIsUsed) {
@@ -130,6 +182,26 @@ TEST(FaultRows, DevicesOfOneProcessStayApart) {
         EXPECT_NEAR(milliseconds(each.compute), 40, 0.01);
         EXPECT_NEAR(milliseconds(each.total), 100, 0.01);
     }
+}
+
+// Every input has a test, here or in a file of what it is about.
+TEST(FaultRows, NoneIsLeftOut) {
+    SKIP_WITHOUT_FAULTS();
+    std::string tests;
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(PLEAT_SOURCE_DIR) / "tests")) {
+        if (entry.path().extension() != ".cpp") continue;
+        std::ifstream file(entry.path());
+        tests.append(std::istreambuf_iterator<char>(file), {});
+    }
+    std::size_t inputs = 0;
+    for (const auto& entry : fs::directory_iterator(faults())) {
+        const std::string name = entry.path().filename().string();
+        if (name == "README.md") continue;
+        ++inputs;
+        EXPECT_NE(tests.find('"' + name), std::string::npos) << name << " has no test";
+    }
+    EXPECT_GE(inputs, 16U);
 }
 
 }  // namespace
