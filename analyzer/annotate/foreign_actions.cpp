@@ -80,10 +80,11 @@ class ForeignActions {
     void addPipeliningsCommunication() {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) {
             const auto id = EventId::at(i);
+            const std::string_view name = m_draft.events.name(id);
+            if (!name.starts_with("PP:")) continue;  // nearly all, before anything is looked up
             const trace::Event event = m_draft.events.event(id);
             const auto [known, isNew] = m_actions.try_emplace(event.name);
-            const std::string_view name = m_draft.events.name(id);
-            if (isNew && name.starts_with("PP:")) {
+            if (isNew) {
                 known->second = actionNamed(name);
                 if (known->second && !isCommunication(known->second->kind)) known->second.reset();
             }

@@ -192,6 +192,7 @@ class RuleRun {
           m_user(user),
           m_outcome(rules, draft),
           m_marks(draft, rules),
+          m_fitsNothing(draft.events.columns().strings.size(), false),
           m_used(rules.size(), 0),
           m_ofOtherKind(rules.size(), 0) {
         if (m_user) return;
@@ -216,10 +217,11 @@ class RuleRun {
     };
 
     void look(trace::EventId id) {
+        if (m_fitsNothing[m_draft.events.columns().name[id.index()].index()]) return;
         const trace::Event event = m_draft.events.event(id);
-        if (event.flag == trace::EventFlag::OpenAtEnd || m_meant.contains(id)) return;
+        if (event.flag == trace::EventFlag::OpenAtEnd) return;
         const std::vector<Meaning>& meanings = meaningsOf(id, event);
-        if (meanings.empty()) return;
+        if (meanings.empty() || m_meant.contains(id)) return;
         (void)m_arguments.read(m_draft.events.arguments(id));
         const bool isMark = event.kind == trace::EventKind::Mark;
         for (const Meaning& meaning : meanings) {
@@ -262,6 +264,9 @@ class RuleRun {
             if (tooSlow && m_user) noteSlow(rule, name);
             if (numbers) known->second.push_back({&rule, *numbers});
         }
+        // Rules of ours are for every domain, so that such a name need not be looked up again.
+        if (!m_user && known->second.empty() && domain != kDeviceAnnotation)
+            m_fitsNothing[event.name.index()] = true;
         return known->second;
     }
 
@@ -315,6 +320,7 @@ class RuleRun {
     std::set<trace::EventId> m_meant;  // events that mean something already
     RuleOutcome m_outcome;
     RuleMarks m_marks;
+    std::vector<bool> m_fitsNothing;                                     // by name
     std::vector<std::int64_t> m_used, m_ofOtherKind;                     // events, by rule
     std::unordered_map<std::uint64_t, std::vector<Meaning>> m_meanings;  // by name and domain
     Arguments m_arguments;
