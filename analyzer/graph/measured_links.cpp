@@ -250,15 +250,19 @@ class Links {
             if (transfer.operation != operation || part.inTask >= 0) continue;
             const Computed* next = firstBegunAfter(transfer.rank, transfer.span.begin);
             if (next == nullptr) continue;
-            const base::Duration within = togetherWithin(transfer.rank);
+            const base::Duration within{std::max(
+                m_draft.resolution.ns,
+                std::min(togetherWithin(transfer.rank).ns, transfer.span.length().ns / 4))};
             const bool before = next != m_draft.computed[transfer.rank.index()].data() &&
                                 (next - 1)->span.end > transfer.span.begin + within;
             if (before || next->span.begin + within < transfer.span.end) ++besides;
             waits.emplace_back(&part, next);
         }
         if (besides * 100 > waits.size()) return;
-        for (const auto& [part, next] : waits)
-            m_draft.addEdge(part->node, next->first, EdgeReason::Inferred);
+        for (const auto& [part, next] : waits) {
+            if (part->transfer->span.end <= next->span.begin + m_draft.resolution)
+                m_draft.addEdge(part->node, next->first, EdgeReason::Inferred);
+        }
     }
 
     [[nodiscard]] const Computed* firstBegunAfter(RankId rank, TraceTime time) const {
