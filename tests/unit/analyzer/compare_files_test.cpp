@@ -50,7 +50,9 @@ TEST(CompareFiles, TwoProductionJobsCompareByWhatTheyShare) {
     EXPECT_EQ(same.of(Verdict::Same), same.rows.size());
 }
 
-// Two parts of one job: no reason for anything to have changed, but chance.
+// Two parts of one job. Its gradient clip, an all-reduce of all ranks, takes 14 ms up to step 288
+// and 5 ms in all but one step after; that moved less in NEW shows on every rank. Of the rest
+// nothing has reason to have changed, but chance.
 TEST(CompareFiles, TwoPartsOfAJobDoNotDiffer) {
     SKIP_WITHOUT_SHARED_TRACES();
     const Comparison result =
@@ -60,7 +62,21 @@ TEST(CompareFiles, TwoPartsOfAJobDoNotDiffer) {
     EXPECT_EQ(result.iteration.baseCount, 22U);
     EXPECT_EQ(result.iteration.otherCount, 10U);
     EXPECT_EQ(result.inBoth(), result.rows.size());
-    EXPECT_LE(result.changed(), result.byChance());
+    const auto isChange = [](const ComparedSeries& row) {
+        return row.verdict != Verdict::Same && row.verdict != Verdict::CannotTell;
+    };
+    std::size_t clip = 0, others = 0;
+    for (const ComparedSeries& row : result.rows) {
+        if (!isChange(row)) continue;
+        if (row.key.quantity != "moving") {
+            ++others;
+            continue;
+        }
+        ++clip;
+        EXPECT_EQ(row.verdict, Verdict::Faster);
+    }
+    EXPECT_GT(clip, 0U) << "a change that is there is found";
+    EXPECT_LE(others, result.byChance());
     expectFinite(result);
 }
 
