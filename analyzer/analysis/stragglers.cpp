@@ -255,11 +255,12 @@ bool isPlace(SuspectKind kind) {
 
 // The worst first. But of those that cost about as much alone, the one whose removal gains most: of
 // two slow replicas of a stage each is as slow as the stage, yet only the stage made ideal gains
-// anything. Of equals in that too the narrower one that holds the same excess: a slow rank makes
-// its stage as slow. Forward or backward as such are not what is slow where it is that of one rank.
+// anything. Before a wider one stands the narrower one within it that gains at least half as much:
+// a slow rank makes its stage as slow. Forward or backward as such are not what is slow where it is
+// that of one rank.
 std::vector<std::size_t> ordered(const ReplayModel& model,
                                  const std::vector<Candidate>& candidates) {
-    constexpr double kNearly = 0.9, kWithin = 0.8, kMostOf = 0.5;
+    constexpr double kNearly = 0.9, kWithin = 0.8, kMuch = 0.5;
     const auto shared = sharedExcess(model, candidates);
     std::vector<std::size_t> left(candidates.size()), order;
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
@@ -292,15 +293,23 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
         for (auto other = next + 1; other != left.end(); ++other) {
             const Candidate& narrow = candidates[*other];
             const Candidate& wide = candidates[*next];
-            if (gains(*other) && narrow.recorded < wide.recorded &&
-                shared[*other][*next] >= kWithin * narrow.excess &&
-                shared[*next][*other] >= kMostOf * wide.excess)
+            if (alike(*other) && narrow.recorded < wide.recorded &&
+                static_cast<double>(narrow.gain.ns) >= kMuch * static_cast<double>(wide.gain.ns) &&
+                shared[*other][*next] >= kWithin * narrow.excess)
                 next = other;
         }
         order.push_back(*next);
         left.erase(next);
     }
     return order;
+}
+
+// Pauses are what is left over by all that was recorded, holes in it included.
+double leastSlowdown(const Candidate& candidate) {
+    const auto pause = candidate.byOperation.find(kPause);
+    const bool ofPauses =
+        pause != candidate.byOperation.end() && 2 * pause->second.excess > candidate.excess;
+    return 1 + (ofPauses ? kLeastPauseSlowdown : kLeastSlowdown);
 }
 
 // Judged from the iteration's begin to its last work: what a recorder adds at the end is no work.
@@ -332,12 +341,12 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
         const double ideal = sameForAll ? usual : meanOf(replayed(model, ideals)) - rest;
         const auto alone = replayed(model, choose(covers, recordedTimes(), ideals));
         candidate.slowdown = ideal > 0 ? (meanOf(alone) - rest) / ideal : 1;
-        if (candidate.slowdown < 1 + kLeastSlowdown) continue;
+        if (candidate.slowdown < leastSlowdown(candidate)) continue;
         const auto without = replayed(model, choose(covers, ideals, recordedTimes()));
         candidate.gain = {std::llround(recorded - meanOf(without))};
     }
     std::erase_if(candidates, [](const Candidate& candidate) {
-        return candidate.slowdown < 1 + kLeastSlowdown;
+        return candidate.slowdown < leastSlowdown(candidate);
     });
     std::vector<Straggler> stragglers;
     for (const std::size_t at : ordered(model, candidates))

@@ -17,6 +17,8 @@ namespace pleat::analysis {
 
 // Below it nothing stands out.
 inline constexpr double kLeastSlowdown = 0.01;
+// The same of what is mostly pauses: dependencies that nothing recorded look like small ones.
+inline constexpr double kLeastPauseSlowdown = 0.02;
 // Of each kind only so many suspects are replayed, those whose work exceeds the ideal most.
 inline constexpr std::size_t kMostSuspectsOfAKind = 32;
 

@@ -280,6 +280,7 @@ Json toJson(const analysis::StragglerSearch& search) {
     return {{"looked", !search.compared.empty()},
             {"compared", std::move(compared)},
             {"least_slowdown", 1 + analysis::kLeastSlowdown},
+            {"least_pause_slowdown", 1 + analysis::kLeastPauseSlowdown},
             {"missing", search.missing.empty() ? Json(nullptr) : Json(search.missing)}};
 }
 

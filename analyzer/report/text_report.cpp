@@ -217,8 +217,10 @@ std::string renderStragglers(const analysis::RunAnalysis& analysis) {
     const std::string threshold = percent(analysis::kLeastSlowdown);
     if (stragglers.empty()) {
         return "\n" +
-               wrapped("Stragglers: ", fmt::format("none; not one of {} alone costs {} or more",
-                                                   renderCompared(search), threshold));
+               wrapped("Stragglers: ",
+                       fmt::format("none; not one of {} alone costs {} or more ({} in pauses)",
+                                   renderCompared(search), threshold,
+                                   percent(analysis::kLeastPauseSlowdown)));
     }
     std::string text =
         "\n" +
