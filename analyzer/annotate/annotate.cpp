@@ -19,6 +19,7 @@
 #include "annotate/limit_numbers.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
+#include "annotate/message_names.h"
 #include "annotate/order_numbers.h"
 #include "annotate/profiler_reader.h"
 #include "annotate/recognition.h"
@@ -85,6 +86,7 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     fillGaps(draft);
     noteRepeatedTasks(draft);
     matchTransfers(draft);
+    nameMatchedMessages(draft);
     draft.found.schedule = recogniseSchedule(draft);
     if (draft.found.schedule) addInferred(inferred, *draft.found.schedule);
     base::Diagnostics diagnostics = events.diagnostics();

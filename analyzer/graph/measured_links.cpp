@@ -21,6 +21,15 @@ bool isBackward(ActionKind kind) {
     return kind == ActionKind::FullBackward || kind == ActionKind::WeightBackward;
 }
 
+// Gradients across replicas. NCCL's kernels do not say that they are; within a backward or after
+// it, such a collective of this dimension is.
+bool isSync(const trace::Transfer& transfer) {
+    if (transfer.action) return *transfer.action == ActionKind::ReduceGradient;
+    return transfer.dimension == trace::Dimension::Dp &&
+           (transfer.operation == trace::Operation::AllReduce ||
+            transfer.operation == trace::Operation::ReduceScatter);
+}
+
 class Links {
   public:
     explicit Links(MeasuredDraft& draft) : m_draft(draft), m_placement(placementOf(draft.holder)) {}
@@ -109,7 +118,7 @@ class Links {
     void collectEnds() {
         for (const TransferPart& part : m_draft.parts) {
             if (part.inTask >= 0) m_inTask[part.node] = part.inTask;
-            if (part.transfer->action == ActionKind::ReduceGradient)
+            if (isSync(*part.transfer))
                 m_syncs[{part.transfer->rank, part.transfer->iteration}].push_back(part.node);
         }
         for (std::size_t r = 0; r < m_draft.computed.size(); ++r) {
