@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -35,15 +36,18 @@ class Nodes {
     }
 
   private:
-    // Ranks that differ only in their pipeline coordinate make up one pipeline.
+    // Ranks that differ only in their pipeline coordinate make up one pipeline. One whose place is
+    // not known is a pipeline of its own: four replicas of data-parallel training run the same
+    // actions, and nobody waits for another's.
     void numberReplicas() {
-        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::uint32_t>
-            known;
+        std::map<std::array<std::int32_t, 5>, std::uint32_t> known;
+        std::int32_t number = 0;
         for (const trace::Rank& rank : m_draft.trace.ranks()) {
             const trace::Coordinates& at = rank.coordinates;
+            const std::int32_t alone = at.pp < 0 ? ++number : 0;
             const auto next = static_cast<std::uint32_t>(known.size());
             m_draft.replica.push_back(
-                known.try_emplace({at.dp, at.tp, at.ep, at.cp}, next).first->second);
+                known.try_emplace({at.dp, at.tp, at.ep, at.cp, alone}, next).first->second);
         }
     }
 
