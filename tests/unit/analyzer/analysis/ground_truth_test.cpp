@@ -262,6 +262,9 @@ TEST(GroundTruth, SkewedClocksComeBackWithinTheirBound) {
         const trace::Trace right = testing::traceOf(run);
         // "retimed" brings the earliest event to 0; all ranks by the same amount.
         trace::Trace wrong = trace::retimed(testing::traceOf(run), read, {});
+        base::IdVector<trace::RankTag, trace::Trace::Clock> apart;
+        for (std::int32_t rank = 0; rank < run.ranks; ++rank) apart.push({rank, {}});
+        wrong = std::move(wrong).withClocks(apart);
         const auto alignment = annotate::alignClocks(annotate::annotate(wrong).value());
         ASSERT_TRUE(alignment);
         const auto backAt = [&](trace::RankId rank, trace::EventId event) {
