@@ -19,6 +19,8 @@ using trace::TransferId;
 
 // Between kernels of another stream that are further apart the stream waits; less is a launch.
 constexpr base::Duration kLaunchGap{10'000};
+// Timers of two streams may disagree by so much, and by a quarter of what they measure at most.
+constexpr base::Duration kMostNoise{500'000};
 
 // Kernels of a rank that compute, as far as they tell when one that began earlier had ended.
 struct Computed {
@@ -104,15 +106,26 @@ class Finder {
         const bool sameStream = after != m_kernels.begin() && std::prev(after)->lane == lane &&
                                 std::prev(after)->begin >= task.span.begin;
         if (isMessage(transfer.operation) && !sameStream) return std::nullopt;
-        if (transfer.span.end > task.span.end) return none;
-        const auto last = std::lower_bound(
-            m_kernels.begin(), m_kernels.end(), transfer.span.end,
-            [](const Computed& kernel, TraceTime time) { return kernel.begin < time; });
-        if (last == m_kernels.begin()) return none;
-        const Interval blocked{std::max(transfer.span.begin, std::prev(last)->lastEnd),
-                               transfer.span.end};
-        return blocked.length() > (sameStream ? base::Duration{} : kLaunchGap) ? blocked : none;
+        const base::Duration near{std::min(transfer.span.length().ns / 4, kMostNoise.ns)};
+        if (transfer.span.end > task.span.end + near) return none;
+        const base::Duration least = sameStream ? base::Duration{} : kLaunchGap;
+        TraceTime end = std::min(transfer.span.end, task.span.end);
+        // What the task goes on with may seem to begin a little before the transfer's end.
+        for (auto next = std::lower_bound(m_kernels.begin(), m_kernels.end(), end, BeginsBefore());
+             next != m_kernels.begin() && end + near >= transfer.span.end;) {
+            --next;
+            const Interval blocked{std::max(transfer.span.begin, next->lastEnd), end};
+            if (blocked.length() > least) return blocked;
+            end = std::min(end, next->begin);
+        }
+        return none;
     }
+
+    struct BeginsBefore {
+        bool operator()(const Computed& kernel, TraceTime time) const {
+            return kernel.begin < time;
+        }
+    };
 
     void readKernels() {
         if (m_kernelsRead) return;
