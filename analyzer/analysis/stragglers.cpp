@@ -253,6 +253,18 @@ bool isPlace(SuspectKind kind) {
     return kind == SuspectKind::Rank || kind == SuspectKind::Stage || kind == SuspectKind::DpRank;
 }
 
+// Who waits for a rank that pauses often pauses too, as far as anything recorded tells.
+bool isOfAllPauses(const Candidate& candidate) {
+    return candidate.suspect.kind == SuspectKind::Pause && candidate.suspect.number < 0;
+}
+
+// No stage, rank or replica whose work is slow has a link that costs nearly as much alone.
+bool isLinkBehind(const Candidate& narrow, const Candidate& wide) {
+    constexpr double kMostOf = 0.75;
+    return narrow.suspect.kind == SuspectKind::Link && isPlace(wide.suspect.kind) &&
+           narrow.slowdown - 1 >= kMostOf * (wide.slowdown - 1);
+}
+
 // The worst first. But of those that cost about as much alone, the one whose removal gains most: of
 // two slow replicas of a stage each is as slow as the stage, yet only the stage made ideal gains
 // anything. Before a wider one stands the narrower one within it that gains at least half as much:
@@ -283,6 +295,13 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
             return alike(at) && missing <= (1 - kNearly) * std::abs(static_cast<double>(most));
         };
         auto next = std::find_if(left.begin(), left.end(), gains);
+        if (isOfAllPauses(candidates[*next])) {
+            const auto culprit = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
+                return candidates[at].suspect.kind == SuspectKind::Pause &&
+                       candidates[at].suspect.number >= 0 && alike(at);
+            });
+            if (culprit != left.end()) next = culprit;
+        }
         if (candidates[*next].ofTasks) {
             const auto culprit = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
                 return isPlace(candidates[at].suspect.kind) && alike(at) &&
@@ -293,9 +312,11 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
         for (auto other = next + 1; other != left.end(); ++other) {
             const Candidate& narrow = candidates[*other];
             const Candidate& wide = candidates[*next];
-            if (alike(*other) && narrow.recorded < wide.recorded &&
-                static_cast<double>(narrow.gain.ns) >= kMuch * static_cast<double>(wide.gain.ns) &&
-                shared[*other][*next] >= kWithin * narrow.excess)
+            if (narrow.recorded < wide.recorded &&
+                shared[*other][*next] >= kWithin * narrow.excess &&
+                (isLinkBehind(narrow, wide) ||
+                 (alike(*other) && static_cast<double>(narrow.gain.ns) >=
+                                       kMuch * static_cast<double>(wide.gain.ns))))
                 next = other;
         }
         order.push_back(*next);
