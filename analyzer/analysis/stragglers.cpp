@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -258,6 +259,19 @@ bool isOfAllPauses(const Candidate& candidate) {
     return candidate.suspect.kind == SuspectKind::Pause && candidate.suspect.number < 0;
 }
 
+// The rank that pauses, or else the place that costs about as much as all pauses together.
+std::optional<std::size_t> whosePauses(const std::vector<Candidate>& candidates,
+                                       const std::vector<std::size_t>& left, double least) {
+    for (const SuspectKind kind : {SuspectKind::Pause, SuspectKind::Rank, SuspectKind::Stage}) {
+        const auto found = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
+            const Candidate& one = candidates[at];
+            return one.suspect.kind == kind && one.suspect.number >= 0 && one.slowdown - 1 >= least;
+        });
+        if (found != left.end()) return *found;
+    }
+    return std::nullopt;
+}
+
 // No stage, rank or replica whose work is slow has a link that costs nearly as much alone.
 bool isLinkBehind(const Candidate& narrow, const Candidate& wide) {
     constexpr double kMostOf = 0.75;
@@ -272,7 +286,7 @@ bool isLinkBehind(const Candidate& narrow, const Candidate& wide) {
 // that of one rank.
 std::vector<std::size_t> ordered(const ReplayModel& model,
                                  const std::vector<Candidate>& candidates) {
-    constexpr double kNearly = 0.9, kWithin = 0.8, kMuch = 0.5;
+    constexpr double kNearly = 0.9, kWithin = 0.8, kMuch = 0.5, kMuchOfPauses = 0.85;
     const auto shared = sharedExcess(model, candidates);
     std::vector<std::size_t> left(candidates.size()), order;
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
@@ -296,11 +310,9 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
         };
         auto next = std::find_if(left.begin(), left.end(), gains);
         if (isOfAllPauses(candidates[*next])) {
-            const auto culprit = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
-                return candidates[at].suspect.kind == SuspectKind::Pause &&
-                       candidates[at].suspect.number >= 0 && alike(at);
-            });
-            if (culprit != left.end()) next = culprit;
+            const auto whose = whosePauses(candidates, left,
+                                           kMuchOfPauses * (candidates[left.front()].slowdown - 1));
+            if (whose) next = std::find(left.begin(), left.end(), *whose);
         }
         if (candidates[*next].ofTasks) {
             const auto culprit = std::find_if(left.begin(), left.end(), [&](std::size_t at) {
