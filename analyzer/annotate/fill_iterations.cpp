@@ -62,6 +62,26 @@ class IterationGuess {
         }
     }
 
+    // What lies in no iteration range belongs to the iteration of the task it was called in, or of
+    // the last one before; of the rank's first where none was. Tasks have theirs.
+    void fillByTasks(trace::Transfer& transfer) {
+        if (transfer.iteration >= 0) return;
+        const auto& tasks = m_draft.found.tasks.items();
+        const auto first =
+            std::lower_bound(tasks.begin(), tasks.end(), transfer.rank,
+                             [](const trace::Task& task, RankId rank) { return task.rank < rank; });
+        if (first == tasks.end() || first->rank != transfer.rank) return;
+        const bool onDevice = isOnDevice(m_draft.events.event(first->event).lane);
+        const base::TraceTime moment = onDevice ? transfer.span.begin : calledAt(transfer);
+        const auto after = std::upper_bound(first, tasks.end(), std::pair(transfer.rank, moment),
+                                            [](const auto& key, const trace::Task& task) {
+                                                return key < std::pair(task.rank, task.span.begin);
+                                            });
+        transfer.iteration = (after == first ? first : std::prev(after))->iteration;
+        note(Severity::Info, "iteration_guessed", transfer.event,
+             "iteration is that of the task it was called in or after");
+    }
+
     // Items come in order of rank and start.
     template <class Item>
     void fill(Item& item, bool countable) {
@@ -95,9 +115,33 @@ class IterationGuess {
 
     template <class Item>
     [[nodiscard]] base::TraceTime calledAt(const Item& item) const {
-        const trace::EventId call = m_draft.events.launchOf(item.event);
+        const trace::EventId call = callOf(item.event, item.span);
         return call.valid() ? m_draft.events.event(call).span.begin : item.span.begin;
     }
+
+    // A range on a device's stream was not called itself: the first work within it was. The host
+    // may be an iteration ahead of it.
+    [[nodiscard]] trace::EventId callOf(trace::EventId event, base::Interval span) const {
+        constexpr int kLongestSearch = 64;
+        const trace::Trace& events = m_draft.events;
+        const trace::EventId own = events.launchOf(event);
+        const trace::LaneId lane = events.event(event).lane;
+        if (own.valid() || !isOnDevice(lane)) return own;
+        const auto ofLane = events.eventsOf(lane);
+        trace::EventId next(event.index() + 1);
+        for (int i = 0; i < kLongestSearch && next < ofLane.last; ++i) {
+            if (events.event(next).span.begin > span.end) break;
+            const trace::EventId call = events.launchOf(next);
+            if (call.valid()) return call;
+            next = trace::EventId(next.index() + 1);
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool isOnDevice(trace::LaneId lane) const {
+        return m_draft.events.lanes()[lane].kind == trace::LaneKind::DeviceStream;
+    }
+
     void note(Severity severity, std::string_view code, trace::EventId event,
               std::string_view what) {
         const base::Diagnostic* known = m_draft.diagnostics.find(code);
@@ -121,6 +165,7 @@ void fillIterations(Draft& draft) {
     for (trace::Phase& phase : draft.found.phases) guess.fill(phase, true);
     for (trace::Transfer& transfer : draft.found.transfers) {
         guess.fill(transfer, transfer.action.has_value());
+        guess.fillByTasks(transfer);
     }
 }
 
