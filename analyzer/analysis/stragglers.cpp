@@ -338,11 +338,21 @@ std::vector<std::size_t> ordered(const ReplayModel& model,
 }
 
 // Pauses are what is left over by all that was recorded, holes in it included.
-double leastSlowdown(const Candidate& candidate) {
+bool isMostlyPauses(const Candidate& candidate) {
     const auto pause = candidate.byOperation.find(kPause);
-    const bool ofPauses =
-        pause != candidate.byOperation.end() && 2 * pause->second.excess > candidate.excess;
-    return 1 + (ofPauses ? kLeastPauseSlowdown : kLeastSlowdown);
+    return pause != candidate.byOperation.end() && 2 * pause->second.excess > candidate.excess;
+}
+
+double leastSlowdown(const Candidate& candidate) {
+    return 1 + (isMostlyPauses(candidate) ? kLeastPauseSlowdown : kLeastSlowdown);
+}
+
+// Pauses that cost much alone, and whose end would save nothing, are waiting for somebody whom
+// nothing recorded names: a stage without named messages pauses while the others compute.
+bool onlyWaits(const Candidate& candidate, double recorded) {
+    constexpr double kLeastOfIt = 0.1;
+    const double cost = recorded * (1 - 1 / candidate.slowdown);
+    return isMostlyPauses(candidate) && static_cast<double>(candidate.gain.ns) < kLeastOfIt * cost;
 }
 
 // Judged from the iteration's begin to its last work: what a recorder adds at the end is no work.
@@ -378,8 +388,8 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
         const auto without = replayed(model, choose(covers, ideals, recordedTimes()));
         candidate.gain = {std::llround(recorded - meanOf(without))};
     }
-    std::erase_if(candidates, [](const Candidate& candidate) {
-        return candidate.slowdown < leastSlowdown(candidate);
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+        return candidate.slowdown < leastSlowdown(candidate) || onlyWaits(candidate, recorded);
     });
     std::vector<Straggler> stragglers;
     for (const std::size_t at : ordered(model, candidates))
