@@ -23,18 +23,19 @@ struct Spoiler {
 constexpr std::array kSpoilers = {
     Spoiler{"truncated", "", "", "a file is cut off: what came after the cut is missing"},
     Spoiler{"damaged_file", "", "", "a file is damaged: only a part of it could be read"},
-    Spoiler{"damaged_event", "damaged event", "damaged events", " left out"},
+    Spoiler{"damaged_event", "damaged event was", "damaged events were", " left out"},
     Spoiler{"process_killed", "process was", "processes were",
             " killed: what came after is missing"},
     Spoiler{"device_recording_ended", "", "",
             "the device's recording ended before the host's: the last iteration is incomplete"},
     Spoiler{"open_range", "range has", "ranges have", " no end in the data"},
-    Spoiler{"open_task", "task has", "tasks have", " no end in the data and is left out"},
+    Spoiler{"open_task", "task has", "tasks have", " no end in the data (left out)"},
     Spoiler{"unmatched_end", "range end has", "range ends have", " no begin in the data"},
-    Spoiler{"timer_incomplete", "timer is", "timers are", " left out for want of its fields"},
+    Spoiler{"timer_incomplete", "timer was", "timers were",
+            " left out because required fields are missing"},
     Spoiler{"untimed_device_work", "piece of device work has", "pieces of device work have",
             " no usable times"},
-    Spoiler{"unreadable_time", "event", "events", " left out: unreadable times"},
+    Spoiler{"unreadable_time", "event was", "events were", " left out (unreadable times)"},
     Spoiler{"time_out_of_range", "time was", "times were", " out of range and changed"},
     Spoiler{"write_failed", "write", "writes", " to the recording failed"},
     Spoiler{"unreadable_record", "record", "records", " of the recording could not be read"},
@@ -44,11 +45,11 @@ constexpr std::array kSpoilers = {
     Spoiler{"iteration_bounds_unsure", "iteration has", "iterations have",
             " uncertain bounds: their times may be wrong"},
     Spoiler{"rank_without_tasks", "rank has", "ranks have",
-            " communication but no tasks, and is missing from the figures"},
+            " communication but no tasks (not in the figures)"},
     Spoiler{"clock_unknown", "", "",
             "clocks of the files could not be related: times of different ranks do not compare"},
     Spoiler{"clock_disagrees", "message ends", "messages end",
-            " before its sender began: clocks disagree"},
+            " before the send began: clocks disagree"},
     Spoiler{"impossible_duration", "duration is", "durations are", " impossible"},
     Spoiler{"task_twice", "task is", "tasks are", " in the data twice"},
 };
@@ -130,10 +131,16 @@ std::string answerOf(const analysis::RunAnalysis& analysis) {
                            milliseconds({std::llround(cost->share * static_cast<double>(mean.ns))}),
                            milliseconds(mean));
     }
-    if (!analysis.stragglers.empty()) {
-        const analysis::Straggler& worst = analysis.stragglers.front();
-        text += fmt::format("{}{} alone makes the iteration {:.2f} x as long",
-                            text.empty() ? "" : "; ", toString(worst.suspect), worst.slowdown);
+    // What nothing is saved by names nobody, and pauses of all ranks together name nothing.
+    const auto worst = std::find_if(
+        analysis.stragglers.begin(), analysis.stragglers.end(), [](const auto& straggler) {
+            const analysis::Suspect& suspect = straggler.suspect;
+            return straggler.gain > base::Duration{} &&
+                   (suspect.kind != analysis::SuspectKind::Pause || suspect.number >= 0);
+        });
+    if (worst != analysis.stragglers.end()) {
+        text += fmt::format("{}{} alone makes the iteration {:.2f} x as long as usual",
+                            text.empty() ? "" : "; ", toString(worst->suspect), worst->slowdown);
     }
     return capitalised(text);
 }

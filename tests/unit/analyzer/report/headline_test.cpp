@@ -23,7 +23,7 @@ base::Diagnostics cutOff() {
 
 constexpr std::string_view kWarnings =
     "WARNING: a file is cut off: what came after the cut is missing\n"
-    "WARNING: 1 damaged event left out\n"
+    "WARNING: 1 damaged event was left out\n"
     "WARNING: 2 ranges have no end in the data\n";
 
 TEST(Headline, ProblemsWithTheDataStandAtTheHeadOfEveryAnswer) {
@@ -49,7 +49,7 @@ TEST(Headline, IsOneSentenceWithTheProblemsFirst) {
     analysis::RunAnalysis run;
     run.diagnostics = cutOff();
     EXPECT_EQ(headlineOf(run).sentence(),
-              "A file is cut off: what came after the cut is missing; 1 damaged event left out; 2 "
+              "A file is cut off: what came after the cut is missing; 1 damaged event was left out; 2 "
               "ranges have no end in the data.");
 }
 
