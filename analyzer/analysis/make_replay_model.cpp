@@ -14,6 +14,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/ideal_replay.h"
 #include "analysis/replay_windows.h"
+#include "graph/timer_error.h"
 #include "graph/timer_graph.h"
 #include "graph/work_graph.h"
 
@@ -28,7 +29,6 @@ using graph::NodeKind;
 using schedule::ActionKind;
 
 // Timers write whole microseconds.
-constexpr base::Duration kOfATimer{1'000};
 
 constexpr const char* kCompute = "compute";
 
@@ -137,7 +137,7 @@ class ModelMaker {
   public:
     ModelMaker(const trace::Trace& trace, base::Duration resolution)
         : m_trace(trace), m_tasks(trace.annotations().tasks.size()) {
-        m_model.resolution = std::max(kOfATimer, resolution);
+        m_model.resolution = std::max(graph::kOfATimer, resolution);
         for (const trace::Rank& rank : trace.ranks())
             m_model.ranks.push_back({rank.number, rank.coordinates.dp});
     }

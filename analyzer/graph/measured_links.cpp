@@ -2,6 +2,7 @@
 #include <map>
 
 #include "graph/measured_draft.h"
+#include "graph/timer_error.h"
 #include "schedule/dependencies.h"
 
 namespace pleat::graph {
@@ -210,7 +211,6 @@ class Links {
 
     // Begins on two ranks that are no further apart are one moment, as far as can be told.
     [[nodiscard]] base::Duration togetherWithin(RankId rank) const {
-        constexpr base::Duration kOfATimer{1'000};
         return std::max({kOfATimer, m_draft.resolution,
                          m_draft.trace.ranks()[rank].clockBound.value_or(base::Duration{})});
     }

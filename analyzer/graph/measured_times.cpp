@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/measured_draft.h"
+#include "graph/timer_error.h"
 
 namespace pleat::graph {
 namespace {
@@ -126,7 +127,6 @@ std::optional<TraceTime> recordedBegin(const MeasuredDraft& draft, const Node& n
 // moment though some member had been idle before.
 bool startsTogether(const MeasuredDraft& draft, const TaskGraph& graph,
                     const base::IdVector<NodeTag, Node>& nodes, NodeId ready) {
-    constexpr base::Duration kOfATimer{1'000};
     const base::Duration together = std::max(kOfATimer, draft.resolution);
     std::map<std::int32_t, TraceTime> free;
     for (const NodeId before : graph.predecessors(ready)) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/timer_error.h"
+
 namespace pleat::graph {
 namespace {
 
@@ -29,8 +31,6 @@ struct Message {
         return std::abs((send.length() - *usual).ns) < std::abs((receive.length() - *usual).ns);
     }
 };
-
-constexpr base::Duration kOfATimer{1'000};
 
 std::map<Kind, std::vector<Message>> messagesOf(const trace::Trace& trace) {
     std::map<Kind, std::vector<Message>> messages;
