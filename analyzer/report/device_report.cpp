@@ -48,7 +48,7 @@ std::string renderLaunches(const analysis::LaunchFigures& launches) {
     return wrapped(
         "Launches: ",
         fmt::format(
-            "{} with their call, {} shorter than 10 us; from call to start {:.1f} us "
+            "{} with a recorded call, {} shorter than 10 us; call to start {:.1f} us "
             "median, {:.1f} us p90",
             launches.count,
             percent(static_cast<double>(launches.shortOnes) / static_cast<double>(launches.count)),
@@ -66,8 +66,8 @@ char depthSign(double depth) {
 std::string renderQueues(const std::vector<analysis::DeviceQueue>& queues) {
     constexpr std::size_t kMostQueues = 16;
     std::string text =
-        "Devices from their first work to the last: what they waited for when idle, and how much "
-        "was called and not begun\n";
+        "Devices, first to last work: what they waited for when idle, and how many launched "
+        "pieces were queued\n";
     const bool withDevice = std::any_of(queues.begin(), queues.end(),
                                         [](const auto& queue) { return !queue.device.empty(); });
     text += fmt::format(

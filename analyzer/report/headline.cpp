@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -74,8 +73,8 @@ std::string joined(const std::vector<std::string>& parts) {
 void addReplay(const analysis::ReplaySummary& replay, std::vector<std::string>& problems) {
     if (replay.errorFraction > analysis::kLargeReplayError) {
         problems.push_back(
-            fmt::format("the replay is {} off the measured iterations: causes, stragglers and "
-                        "predictions are doubtful",
+            fmt::format("the replay differs from the measured iterations by {}: causes, "
+                        "stragglers and predictions are doubtful",
                         percent(replay.errorFraction)));
     }
     if (replay.pauseShare > analysis::kLargePauseShare) {
@@ -97,8 +96,10 @@ struct Cost {
     double share = 0;  // of all ranks' time
 };
 
-std::optional<Cost> largestCost(const analysis::RunAnalysis& analysis) {
-    std::vector<Cost> costs;
+// The largest first. Not knowing is a problem of the answer, not a loss to act on; fill and drain
+// are one decision, the schedule.
+std::vector<Cost> costsOf(const analysis::RunAnalysis& analysis) {
+    using analysis::BubbleCause;
     double moving = 0, waiting = 0, copy = 0, total = 0;
     for (const analysis::RankSummary& rank : analysis.ranks) {
         moving += static_cast<double>(rank.moving.ns);
@@ -106,43 +107,104 @@ std::optional<Cost> largestCost(const analysis::RunAnalysis& analysis) {
         copy += static_cast<double>(rank.copy.ns);
         total += static_cast<double>(rank.total.ns);
     }
-    if (total <= 0) return std::nullopt;
-    costs.push_back({"communication that compute does not hide", moving / total});
-    costs.push_back({"waiting in collectives", waiting / total});
-    costs.push_back({"copies that compute does not hide", copy / total});
+    if (total <= 0) return {};
+    const auto ofCause = [&](BubbleCause cause) {
+        return analysis.bubble.byCause[static_cast<std::size_t>(cause)];
+    };
+    std::vector<Cost> costs{
+        {"exposed communication", moving / total},
+        {"waiting in collectives", waiting / total},
+        {"exposed copies", copy / total},
+        {"the schedule's fill and drain", ofCause(BubbleCause::Fill) + ofCause(BubbleCause::Drain)},
+    };
     for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
-        // Not knowing is a problem of the answer, not a cost to act on.
-        if (static_cast<analysis::BubbleCause>(i) == analysis::BubbleCause::Unknown) continue;
-        costs.push_back(
-            {fmt::format("idle time ({})", toString(static_cast<analysis::BubbleCause>(i))),
-             analysis.bubble.byCause[i]});
+        const auto cause = static_cast<BubbleCause>(i);
+        if (cause == BubbleCause::Unknown || cause == BubbleCause::Fill ||
+            cause == BubbleCause::Drain)
+            continue;
+        costs.push_back({fmt::format("idle time ({})", toString(cause)), ofCause(cause)});
     }
-    const auto largest = std::max_element(
-        costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.share < b.share; });
-    return largest->share > 0 ? std::optional(*largest) : std::nullopt;
+    std::stable_sort(costs.begin(), costs.end(),
+                     [](const Cost& a, const Cost& b) { return a.share > b.share; });
+    return costs;
 }
 
-std::string answerOf(const analysis::RunAnalysis& analysis) {
+// "Largest losses: idle time (imbalance) 25.0 % of all ranks' time (25.000 ms per iteration), …"
+std::string lossesOf(const analysis::RunAnalysis& analysis) {
+    constexpr std::size_t kMostNamed = 2;
+    constexpr double kLeastNamed = 0.005;
+    const std::vector<Cost> costs = costsOf(analysis);
+    const auto mean = static_cast<double>(analysis.iterations.mean.ns);
     std::string text;
-    const base::Duration mean = analysis.iterations.mean;
-    if (const auto cost = largestCost(analysis)) {
-        text = fmt::format("{} costs most: {} of all ranks' time, {} of {} ms an iteration",
-                           cost->name, percent(cost->share),
-                           milliseconds({std::llround(cost->share * static_cast<double>(mean.ns))}),
-                           milliseconds(mean));
+    for (std::size_t i = 0; i < std::min(costs.size(), kMostNamed); ++i) {
+        if (costs[i].share < kLeastNamed) break;
+        const base::Duration time{std::llround(costs[i].share * mean)};
+        text +=
+            fmt::format("{}{} {}{} ({} ms{})", i == 0 ? "Largest losses: " : ", ", costs[i].name,
+                        percent(costs[i].share), i == 0 ? " of all ranks' time" : "",
+                        milliseconds(time), i == 0 ? " per iteration" : "");
     }
-    // What nothing is saved by names nobody, and pauses of all ranks together name nothing.
+    return text;
+}
+
+// "stage 3"; of an operation "differences in forward-compute".
+std::string titleOf(const analysis::Suspect& suspect) {
+    switch (suspect.kind) {
+        case analysis::SuspectKind::Pause:
+            return fmt::format("pauses of rank {}", suspect.number);
+        case analysis::SuspectKind::Link:
+            return fmt::format("the link between ranks {} and {}", suspect.number, suspect.other);
+        case analysis::SuspectKind::Rank:
+            return fmt::format("rank {}", suspect.number);
+        case analysis::SuspectKind::Stage:
+            return fmt::format("stage {}", suspect.number);
+        case analysis::SuspectKind::DpRank:
+            return fmt::format("data-parallel replica {}", suspect.number);
+        case analysis::SuspectKind::Microbatch:
+            return fmt::format("microbatch {}", suspect.number);
+        case analysis::SuspectKind::Operation:
+            return fmt::format("uneven times of {}", suspect.name);
+        case analysis::SuspectKind::Everything:
+            break;
+    }
+    return "all work";
+}
+
+// "Stage 3's forward-compute takes 1.64 x its usual time; on its own this makes the iteration …"
+std::string worstOf(const analysis::RunAnalysis& analysis) {
+    using analysis::SuspectKind;
+    // One that saves nothing is not the reason, and pauses of all ranks together name nobody.
     const auto worst = std::find_if(
         analysis.stragglers.begin(), analysis.stragglers.end(), [](const auto& straggler) {
             const analysis::Suspect& suspect = straggler.suspect;
             return straggler.gain > base::Duration{} &&
-                   (suspect.kind != analysis::SuspectKind::Pause || suspect.number >= 0);
+                   (suspect.kind != SuspectKind::Pause || suspect.number >= 0);
         });
-    if (worst != analysis.stragglers.end()) {
-        text += fmt::format("{}{} alone makes the iteration {:.2f} x as long as usual",
-                            text.empty() ? "" : "; ", toString(worst->suspect), worst->slowdown);
+    if (worst == analysis.stragglers.end()) return {};
+    const SuspectKind kind = worst->suspect.kind;
+    const std::string title = titleOf(worst->suspect), longer = percent(worst->slowdown - 1);
+    const bool oneOfThem = kind == SuspectKind::Rank || kind == SuspectKind::Stage ||
+                           kind == SuspectKind::DpRank || kind == SuspectKind::Microbatch;
+    constexpr double kLeastTold = 1.02;  // "1.00 x" would read as nothing
+    if (oneOfThem && worst->timesIdeal >= kLeastTold) {
+        return fmt::format(
+            "{}'s {} takes {:.2f} x its usual time; on its own this makes the iteration {} longer",
+            title, worst->operation, worst->timesIdeal, longer);
     }
-    return capitalised(text);
+    const bool many = kind == SuspectKind::Pause || kind == SuspectKind::Operation;
+    return fmt::format("{} {} the iteration {} longer on {} own", title, many ? "make" : "makes",
+                       longer, many ? "their" : "its");
+}
+
+std::string answerOf(const analysis::RunAnalysis& analysis) {
+    const std::string worst = capitalised(worstOf(analysis)), losses = lossesOf(analysis);
+    return worst + (worst.empty() || losses.empty() ? "" : ". ") + losses;
+}
+
+double pauseShareOf(const analysis::PathSummary& path) {
+    const auto pause = path.byKind.find("pause");
+    if (pause == path.byKind.end() || path.length.ns <= 0) return 0;
+    return static_cast<double>(pause->second.ns) / static_cast<double>(path.length.ns);
 }
 
 // "forward, 62.1 % of the iteration"
@@ -184,8 +246,9 @@ Headline headlineOf(const analysis::RunAnalysis& analysis) {
     Headline head{dataProblems(analysis.diagnostics), answerOf(analysis)};
     if (analysis.replay) {
         analysis::ReplaySummary replay = *analysis.replay;
-        // Without tasks its pauses are the bubbles that the figures name by cause.
-        if (!analysis.criticalPath) replay.pauseShare = 0;
+        // Of the measured path, as the shares by kind are. Without a path the pauses are the
+        // bubbles that the figures name by cause.
+        replay.pauseShare = analysis.criticalPath ? pauseShareOf(*analysis.criticalPath) : 0;
         addReplay(replay, head.problems);
     }
     addUnknown(analysis.bubble, head.problems);
@@ -194,11 +257,8 @@ Headline headlineOf(const analysis::RunAnalysis& analysis) {
 
 Headline headlineOf(const analysis::PathAnalysis& path) {
     Headline head{dataProblems(path.diagnostics), mostOf(path.summary.byKind, path.summary.length)};
-    const auto pause = path.summary.byKind.find("pause");
     analysis::ReplaySummary replay = path.replay;
-    if (pause != path.summary.byKind.end() && path.summary.length.ns > 0)
-        replay.pauseShare =
-            static_cast<double>(pause->second.ns) / static_cast<double>(path.summary.length.ns);
+    replay.pauseShare = pauseShareOf(path.summary);
     addReplay(replay, head.problems);
     return head;
 }

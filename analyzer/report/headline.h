@@ -1,6 +1,6 @@
 // What stands at the head of every answer: what is wrong with the data or the analysis, before any
-// figure that it spoils; else what costs most and how much. Sentences only; every figure comes from
-// analysis. Pure functions.
+// figure that it spoils; else the worst straggler and the largest losses. Sentences only; every
+// figure comes from analysis. Pure functions.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Headline {
     std::vector<std::string> problems;  // the worst first, without a full stop
     std::string answer;                 // empty where there is none
 
-    // One sentence: the problems, else the answer.
+    // The problems, else the answer.
     [[nodiscard]] std::string sentence() const;
 };
 

@@ -79,7 +79,7 @@ std::string renderGroups(std::string_view name, const std::vector<RankGroup>& gr
         most = std::max(most, group.ratio);
     }
     if (rows.empty())
-        return fmt::format("{} 0 to {}: alike, compute {:.2f} to {:.2f} x their median\n", name,
+        return fmt::format("{} 0 to {}: similar, compute {:.2f} to {:.2f} x their median\n", name,
                            groups.back().coordinate, least, most);
     std::stable_sort(rows.begin(), rows.end(), [](const RankGroup* a, const RankGroup* b) {
         return std::abs(a->ratio - 1) > std::abs(b->ratio - 1);
@@ -92,7 +92,7 @@ std::string renderGroups(std::string_view name, const std::vector<RankGroup>& gr
                       rows[i]->mean, withCopy, false);
     }
     if (rows.size() > kMostRows)
-        text += fmt::format("  and {} more that stand out less\n", rows.size() - kMostRows);
+        text += fmt::format("  and {} more with smaller differences\n", rows.size() - kMostRows);
     return text;
 }
 
@@ -100,8 +100,8 @@ std::string renderOutliers(const std::vector<RankSummary>& ranks,
                            const std::vector<analysis::RankOutlier>& outliers) {
     constexpr std::size_t kMostNamed = 10;
     if (outliers.empty())
-        return wrapped("", fmt::format("No rank computes {} more or less than the median of its "
-                                       "pipeline rank",
+        return wrapped("", fmt::format("No rank's compute time differs by {} or more from the "
+                                       "median of its pipeline rank",
                                        percent(analysis::kStandsOut)));
     std::string text;
     for (std::size_t i = 0; i < std::min(outliers.size(), kMostNamed); ++i) {
@@ -110,7 +110,7 @@ std::string renderOutliers(const std::vector<RankSummary>& ranks,
     }
     if (outliers.size() > kMostNamed)
         text += fmt::format(", and {} more ranks", outliers.size() - kMostNamed);
-    return wrapped("Outliers, by compute against the median of their pipeline rank: ", text);
+    return wrapped("Outliers (compute time against the median of their pipeline rank): ", text);
 }
 
 std::string renderShape(const std::vector<RankSummary>& ranks, bool withCopy, bool withDevice) {
@@ -137,9 +137,8 @@ std::string renderRanks(const std::vector<RankSummary>& ranks, bool allRanks) {
     std::string text =
         "\nWhere each rank's time went (share and ms of the mean iteration; sums to 100 %)\n";
     if (ranks.size() >= analysis::kManyRanks && !allRanks) {
-        text +=
-            fmt::format("{} ranks, by how long they compute; --all-ranks prints a row for each\n",
-                        ranks.size());
+        text += fmt::format("{} ranks, ordered by compute time; --all-ranks prints every rank\n",
+                            ranks.size());
         return text + renderShape(ranks, withCopy, withDevice);
     }
     text += headOfRows(fmt::format("rank dp pp{}", withDevice ? " device  " : ""), withCopy);

@@ -73,16 +73,21 @@ std::string renderWaits(const std::vector<RankSummary>& ranks) {
     std::stable_sort(waits.begin(), waits.end(), [](const Line& a, const Line& b) {
         return a.wait.duration > b.wait.duration;
     });
-    std::string text = "\nWaiting in collectives, for whom\n";
+    std::string text = "\nCollective waits, by late rank\n";
+    bool anyIdle = false;
     for (std::size_t i = 0; i < std::min(waits.size(), kMostLines); ++i) {
         const Line& line = waits[i];
         text += fmt::format("  rank {} waited {} ms for rank {} ({}{})\n", line.rank,
                             milliseconds(line.wait.duration), known(line.wait.lateRank),
-                            toString(line.wait.dimension),
-                            line.idle ? "; idle: the timers begin with the last member" : "");
+                            toString(line.wait.dimension), line.idle ? ", idle" : "");
+        anyIdle = anyIdle || line.idle;
     }
     if (waits.size() > kMostLines)
         text += fmt::format("  and {} shorter ones\n", waits.size() - kMostLines);
+    if (anyIdle)
+        text +=
+            "  idle: counted as bubble, because this timer starts only when the last rank has "
+            "arrived\n";
     return text;
 }
 
@@ -100,8 +105,8 @@ std::string figureHead(std::string_view first) {
 
 std::string renderTransfers(const analysis::RunAnalysis& analysis) {
     if (analysis.transfers.empty())
-        return "\nCommunication: none was recorded, so there is no overlap to speak of\n";
-    std::string text = "\nCommunication (all ranks, per iteration; hidden is under compute)\n";
+        return "\nCommunication: none was recorded, so overlap cannot be computed\n";
+    std::string text = "\nCommunication (all ranks, per iteration; hidden = while computing)\n";
     text += figureHead("dimension, kind");
     for (const analysis::TransferRow& row : analysis.transfers) {
         text += fmt::format("{:<18} ", fmt::format("{} {}", toString(row.key.dimension),
@@ -115,16 +120,21 @@ std::string renderTransfers(const analysis::RunAnalysis& analysis) {
     return text;
 }
 
+// Its share is of that shorter iteration, so that it is not the sum of fill and drain below.
+constexpr const char* kIdealRun = " with balanced stages and free messages";
+
 std::string minimumOf(const analysis::BubbleSummary& bubble) {
     if (bubble.theoreticalFraction) {
-        return fmt::format("this schedule's minimum is {} (balanced stages, free messages)",
-                           percent(*bubble.theoreticalFraction));
+        return fmt::format("this schedule alone would idle for {} of an iteration",
+                           percent(*bubble.theoreticalFraction)) +
+               kIdealRun;
     }
     if (bubble.replayedMinimum) {
-        return fmt::format("this order's minimum is {} (replayed: balanced stages, free messages)",
-                           percent(*bubble.replayedMinimum));
+        return fmt::format("this task order alone would idle for {} of a replayed iteration",
+                           percent(*bubble.replayedMinimum)) +
+               kIdealRun;
     }
-    return "no minimum is known for this order of tasks";
+    return "the minimum for this task order is unknown";
 }
 
 // Tenths of a percent that add up as printed: each is what the running sum gains.
@@ -152,8 +162,9 @@ std::string renderBubble(const analysis::BubbleSummary& bubble) {
                                    BubbleCause::HostLate,     BubbleCause::UntracedWork,
                                    BubbleCause::Unknown};
     static_assert(kOrder.size() == analysis::kBubbleCauseCount);
-    std::string text = fmt::format("\nBubble: {} of all ranks' time; {}\n",
-                                   percent(*bubble.fraction), minimumOf(bubble));
+    std::string text =
+        "\n" + wrapped("Bubble: ", fmt::format("{} of all ranks' time; {}",
+                                               percent(*bubble.fraction), minimumOf(bubble)));
     const auto tenths = tenthsOf(bubble, kOrder);
     const auto sumOf = [&](std::span<const BubbleCause> causes) {
         std::int64_t sum = 0;
@@ -170,24 +181,34 @@ std::string renderBubble(const analysis::BubbleSummary& bubble) {
         }
         return part.empty() ? part : fmt::format("  {:<22} {:>8}\n", head, percent(sum)) + part;
     };
-    text += lines("the schedule's own", kOwn);
-    text += lines("beyond it", std::span(kOrder).subspan(kOwn.size()));
+    text += lines("due to the schedule", kOwn);
+    text += lines("due to other causes", std::span(kOrder).subspan(kOwn.size()));
     return text;
 }
 
-// "kind 12.346 ms (40.1 %), …", the largest first.
+// "kind 12.346 ms (40.1 %), …", the largest first; the smallest of many as one: "40 others …".
 template <class Key, class Name>
 std::string shares(const std::map<Key, base::Duration>& parts, base::Duration whole, Name name) {
     std::vector<std::pair<Key, base::Duration>> sorted(parts.begin(), parts.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
+    constexpr std::size_t kMostNamed = 12;
     std::string text;
-    for (const auto& [key, duration] : sorted) {
+    const auto add = [&](const std::string& what, base::Duration duration) {
         const double share =
             whole.ns > 0 ? static_cast<double>(duration.ns) / static_cast<double>(whole.ns) : 0;
-        text += fmt::format("{}{} {} ms ({})", text.empty() ? "" : ", ", name(key),
+        text += fmt::format("{}{} {} ms ({})", text.empty() ? "" : ", ", what,
                             milliseconds(duration), percent(share));
+    };
+    const std::size_t named = sorted.size() > kMostNamed ? kMostNamed - 1 : sorted.size();
+    base::Duration rest;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        if (i < named)
+            add(name(sorted[i].first), sorted[i].second);
+        else
+            rest += sorted[i].second;
     }
+    if (named < sorted.size()) add(fmt::format("{} others", sorted.size() - named), rest);
     return text;
 }
 
@@ -218,20 +239,27 @@ std::string renderStragglers(const analysis::RunAnalysis& analysis) {
     if (stragglers.empty()) {
         return "\n" +
                wrapped("Stragglers: ",
-                       fmt::format("none; not one of {} alone costs {} or more ({} in pauses)",
+                       fmt::format("none: compared {}; none of them costs {} of the iteration "
+                                   "on its own ({} for pauses)",
                                    renderCompared(search), threshold,
                                    percent(analysis::kLeastPauseSlowdown)));
     }
     std::string text =
-        "\n" +
-        wrapped("Stragglers: ",
-                fmt::format("those that alone cost {} or more, of {}. Slowdown: only this as "
-                            "recorded and all else as usual, over all as usual. Saves: if "
-                            "only this were as usual. Behind it its operation furthest above "
-                            "the usual: all of it, its slowest tenth, the worst.",
-                            threshold, renderCompared(search)));
+        "\n" + wrapped("Stragglers: ",
+                       fmt::format("each makes the iteration at least {} longer on its own "
+                                   "(compared: {})",
+                                   threshold, renderCompared(search)));
+    text += wrapped("  slowdown   ",
+                    "how many times as long the iteration takes with this one as recorded and "
+                    "everything else at its usual speed") +
+            wrapped("  saves      ",
+                    "what the iteration gains if only this one runs at its usual "
+                    "speed") +
+            wrapped("  operation  ",
+                    "the one furthest above its usual time: on average, in its "
+                    "slowest tenth, and at worst");
     text += fmt::format("{:>8} {:>9}  {:<20} {:<24} {:>8} {:>8} {:>8}\n", "slowdown", "saves ms",
-                        "what", "operation", "all", "tenth", "worst");
+                        "what", "operation", "average", "tenth", "worst");
     for (std::size_t i = 0; i < std::min(stragglers.size(), kMostLines); ++i) {
         const analysis::Straggler& one = stragglers[i];
         text += fmt::format("{:>6.3f} x {:>9}  {:<20} {:<24} {:>8} {:>8} {:>8}\n", one.slowdown,
@@ -239,7 +267,7 @@ std::string renderStragglers(const analysis::RunAnalysis& analysis) {
                             ratio(one.timesIdeal), ratio(one.slowestTenth), ratio(one.slowest));
     }
     if (stragglers.size() > kMostLines)
-        text += fmt::format("  and {} with less\n", stragglers.size() - kMostLines);
+        text += fmt::format("  and {} smaller ones\n", stragglers.size() - kMostLines);
     return text;
 }
 
@@ -261,8 +289,8 @@ std::string renderPathShares(const analysis::PathSummary& path) {
 
 std::string describeSchedule(const trace::RecognisedSchedule& schedule) {
     if (schedule.ranks == 0)
-        return "not named: nothing tells which pipeline stage a rank runs (stages_unknown, in the "
-               "notes)";
+        return "unknown: nothing recorded shows which pipeline stage each rank runs (see "
+               "stages_unknown in the notes)";
     const auto plural = [](std::int32_t count) { return count == 1 ? "" : "s"; };
     std::string text = fmt::format(
         "{}{}, {} pipeline rank{}, {} chunk{}, {} microbatch{}", trace::scheduleTitle(schedule),
@@ -281,24 +309,23 @@ std::string renderReplayWarnings(const analysis::ReplaySummary& replay, const st
     std::string text;
     if (replay.errorFraction > analysis::kLargeReplayError) {
         text += wrapped(indent,
-                        fmt::format("WARNING: the replay error is above {}: the replay is not the "
-                                    "run that was measured; causes, stragglers and predictions "
-                                    "from it are doubtful",
+                        fmt::format("WARNING: the replay error is above {}: the replay differs "
+                                    "from the measured run, so causes, stragglers and predictions "
+                                    "are doubtful",
                                     percent(analysis::kLargeReplayError)));
     }
     if (replay.pauseShare > analysis::kLargePauseShare) {
         text += wrapped(
-            indent, fmt::format("WARNING: pauses that nothing recorded explains make up {} of the "
-                                "replayed critical path (warned above {}). The replay repeats "
-                                "them, so it meets the measurement there without explaining "
-                                "it, and a prediction keeps them",
+            indent, fmt::format("WARNING: unexplained pauses make up {} of the replayed critical "
+                                "path (more than {}). The replay repeats them as recorded, so its "
+                                "small error does not explain them, and predictions keep them",
                                 percent(replay.pauseShare), percent(analysis::kLargePauseShare)));
     }
     return text;
 }
 
 std::string describePauses(const analysis::ReplaySummary& replay) {
-    return fmt::format("{} ms without the recorded pauses, which are {} of its critical path",
+    return fmt::format("{} ms without the recorded pauses ({} of the replayed critical path)",
                        milliseconds(replay.withoutPauses), percent(replay.pauseShare));
 }
 

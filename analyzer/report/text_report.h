@@ -16,7 +16,7 @@ struct TextOptions {
 [[nodiscard]] std::string renderText(const analysis::RunAnalysis& analysis,
                                      const TextOptions& options = {});
 
-// Three lines: the path's attribution by kind, rank and stage, "none" for what has none.
+// The path's attribution by kind, rank and stage, "none" for what has none.
 [[nodiscard]] std::string renderPathShares(const analysis::PathSummary& path);
 
 // Its first line.
@@ -30,7 +30,7 @@ struct TextOptions {
 [[nodiscard]] std::string renderReplayWarnings(const analysis::ReplaySummary& replay,
                                                const std::string& indent);
 
-// "120.000 ms without the recorded pauses, which are 3.4 % of its critical path"
+// "120.000 ms without the recorded pauses (3.4 % of the replayed critical path)"
 [[nodiscard]] std::string describePauses(const analysis::ReplaySummary& replay);
 
 }  // namespace pleat::report

@@ -38,8 +38,16 @@ std::string renderReplay(const analysis::WhatIf& answer) {
                            answer.iterations.front().iteration, answer.iterations.back().iteration,
                            describePauses(replay),
                            !answer.ofTimers        ? ""
-                           : answer.pauseShare > 0 ? "; of coarse timers"
-                                                   : "; of coarse timers, without launch delays"));
+                           : answer.pauseShare > 0 ? "; from coarse timers"
+                                                   : "; from coarse timers, launch delays left "
+                                                     "out"));
+}
+
+// "; 1.050 x faster"
+std::string renderRatio(double replayOverPrediction) {
+    if (replayOverPrediction <= 0) return {};
+    return replayOverPrediction < 1 ? fmt::format("; {:.3f} x slower", 1 / replayOverPrediction)
+                                    : fmt::format("; {:.3f} x faster", replayOverPrediction);
 }
 
 }  // namespace
@@ -47,16 +55,14 @@ std::string renderReplay(const analysis::WhatIf& answer) {
 std::string renderText(const analysis::WhatIf& answer) {
     std::string text = renderProblems(dataProblems(answer.diagnostics)) + renderReplay(answer);
     text += wrapped("Changed:    ", describe(answer.asked));
-    text += fmt::format("Prediction: {} ms, {} {}{}\n", milliseconds(answer.predicted),
-                        percent(std::abs(answer.gain)), answer.gain < 0 ? "more" : "less",
-                        answer.slowdown > 0
-                            ? fmt::format("; the replay is {:.3f} x as long", answer.slowdown)
-                            : std::string());
+    text += fmt::format("Prediction: {} ms, {} {} than the replay{}\n",
+                        milliseconds(answer.predicted), percent(std::abs(answer.gain)),
+                        answer.gain < 0 ? "more" : "less", renderRatio(answer.slowdown));
     if (answer.ci95) {
         text += wrapped(
             "            ",
-            fmt::format("95 % interval {} to {} ms: spread over iterations, replay "
-                        "error, and pauses that may change along",
+            fmt::format("95 % interval {} to {} ms (covers the spread over iterations, the replay "
+                        "error, and pauses that may change too)",
                         milliseconds(answer.ci95->first), milliseconds(answer.ci95->second)));
     }
     return text + renderDiagnostics(answer.diagnostics);

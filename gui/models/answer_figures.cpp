@@ -99,8 +99,10 @@ Place typicalIteration(const RunResults& results) {
 QStringList headlines(const RunResults& results) {
     const analysis::RunAnalysis& run = results.run;
     QStringList lines;
-    for (const std::string& problem : report::headlineOf(run).problems)
+    const report::Headline head = report::headlineOf(run);
+    for (const std::string& problem : head.problems)
         lines << Text::tr("Warning: %1").arg(shownText(problem, 4'000));
+    if (!head.answer.empty()) lines << shownText(head.answer + ".", 4'000);
     if (run.replay) {
         lines << Text::tr("Replay error %1: %2 ms predicted, %3 ms measured")
                      .arg(percent(run.replay->errorFraction), milliseconds(run.replay->predicted),
@@ -120,8 +122,8 @@ QStringList headlines(const RunResults& results) {
     if (run.bubble.fraction) {
         lines
             << (run.bubble.theoreticalFraction
-                    ? Text::tr("Bubble %1 of all ranks' time; this schedule's minimum is %2 "
-                               "(balanced stages, free messages)")
+                    ? Text::tr("Bubble %1 of all ranks' time; this schedule alone would idle for "
+                               "%2 of an iteration with balanced stages and free messages")
                           .arg(percent(*run.bubble.fraction),
                                percent(*run.bubble.theoreticalFraction))
                     : Text::tr("Bubble %1 of all ranks' time").arg(percent(*run.bubble.fraction)));

@@ -48,12 +48,13 @@ TEST(Headline, ProblemsWithTheDataStandAtTheHeadOfEveryAnswer) {
 TEST(Headline, IsOneSentenceWithTheProblemsFirst) {
     analysis::RunAnalysis run;
     run.diagnostics = cutOff();
-    EXPECT_EQ(headlineOf(run).sentence(),
-              "A file is cut off: what came after the cut is missing; 1 damaged event was left out; 2 "
-              "ranges have no end in the data.");
+    EXPECT_EQ(
+        headlineOf(run).sentence(),
+        "A file is cut off: what came after the cut is missing; 1 damaged event was left out; 2 "
+        "ranges have no end in the data.");
 }
 
-TEST(Headline, SaysWhatCostsMostWhereNothingIsWrong) {
+TEST(Headline, SaysWhatIsLostMostWhereNothingIsWrong) {
     analysis::RunAnalysis run;
     analysis::RankSummary& rank = run.ranks.emplace_back();
     rank.total = {100'000'000};
@@ -63,10 +64,46 @@ TEST(Headline, SaysWhatCostsMostWhereNothingIsWrong) {
     run.iterations.mean = {100'000'000};
     run.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Imbalance)] = 0.25;
     run.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Fill)] = 0.05;
-    EXPECT_EQ(
-        headlineOf(run).sentence(),
-        "Idle time (imbalance) costs most: 25.0 % of all ranks' time, 25.000 of 100.000 ms an "
-        "iteration.");
+    EXPECT_EQ(headlineOf(run).sentence(),
+              "Largest losses: idle time (imbalance) 25.0 % of all ranks' time (25.000 ms per "
+              "iteration), "
+              "exposed communication 10.0 % (10.000 ms).");
+}
+
+TEST(Headline, NamesTheWorstStragglerFirst) {
+    analysis::RunAnalysis run;
+    analysis::Straggler& pauses = run.stragglers.emplace_back();
+    pauses.suspect.kind = analysis::SuspectKind::Pause;
+    pauses.gain = {9};
+    analysis::Straggler& stage = run.stragglers.emplace_back();
+    stage.suspect.kind = analysis::SuspectKind::Stage;
+    stage.suspect.number = 3;
+    stage.operation = "forward-compute";
+    stage.timesIdeal = 1.64;
+    stage.slowdown = 1.232;
+    EXPECT_EQ(headlineOf(run).sentence(), "") << "what saves nothing is not the reason";
+    stage.gain = {9};
+    EXPECT_EQ(headlineOf(run).sentence(),
+              "Stage 3's forward-compute takes 1.64 x its usual time; on its own this makes the "
+              "iteration 23.2 % longer.");
+    run.stragglers.back().timesIdeal = 1;
+    EXPECT_EQ(headlineOf(run).sentence(), "Stage 3 makes the iteration 23.2 % longer on its own.");
+    run.stragglers.back().suspect.kind = analysis::SuspectKind::Pause;
+    run.stragglers.back().suspect.number = 5;
+    EXPECT_EQ(headlineOf(run).sentence(),
+              "Pauses of rank 5 make the iteration 23.2 % longer on their own.");
+}
+
+TEST(Headline, PausesAreThoseOfTheMeasuredPathAsInTheSharesByKind) {
+    analysis::RunAnalysis run;
+    run.replay.emplace().pauseShare = 0.5;
+    auto& path = run.criticalPath.emplace();
+    path.length = {100};
+    path.byKind = {{"forward", {91}}, {"pause", {9}}};
+    EXPECT_TRUE(headlineOf(run).problems.empty());
+    path.byKind = {{"forward", {80}}, {"pause", {20}}};
+    EXPECT_EQ(headlineOf(run).problems.front(),
+              "unexplained pauses make up 20.0 % of the critical path");
 }
 
 TEST(Headline, NamesAnUnexplainedShareAndAReplayThatCannotBeUsed) {
@@ -78,7 +115,9 @@ TEST(Headline, NamesAnUnexplainedShareAndAReplayThatCannotBeUsed) {
     run.replay.emplace().errorFraction = 0.06;
     const auto problems = headlineOf(run).problems;
     ASSERT_EQ(problems.size(), 2U);
-    EXPECT_NE(problems[0].find("the replay is 6.0 % off"), std::string::npos) << problems[0];
+    EXPECT_NE(problems[0].find("the replay differs from the measured iterations by 6.0 %"),
+              std::string::npos)
+        << problems[0];
     EXPECT_EQ(problems[1], "12.0 % of all ranks' time is idle for no known cause");
     const std::string text = renderText(run);
     EXPECT_LT(text.find("12.0 % of all ranks"), text.find("Iteration time"));
