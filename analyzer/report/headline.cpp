@@ -183,17 +183,24 @@ std::string worstOf(const analysis::RunAnalysis& analysis) {
     if (worst == analysis.stragglers.end()) return {};
     const SuspectKind kind = worst->suspect.kind;
     const std::string title = titleOf(worst->suspect), longer = percent(worst->slowdown - 1);
+    const double mean = static_cast<double>(analysis.iterations.mean.ns);
+    // Where others are as slow, putting one right saves little of what each costs on its own.
+    const std::string saves = mean > 0
+                                  ? fmt::format(" (fixing only this saves {})",
+                                                percent(static_cast<double>(worst->gain.ns) / mean))
+                                  : std::string();
     const bool oneOfThem = kind == SuspectKind::Rank || kind == SuspectKind::Stage ||
                            kind == SuspectKind::DpRank || kind == SuspectKind::Microbatch;
     constexpr double kLeastTold = 1.02;  // "1.00 x" would read as nothing
     if (oneOfThem && worst->timesIdeal >= kLeastTold) {
         return fmt::format(
-            "{}'s {} takes {:.2f} x its usual time; on its own this makes the iteration {} longer",
-            title, worst->operation, worst->timesIdeal, longer);
+            "{}'s {} takes {:.2f} x its usual time; on its own this makes the iteration {} "
+            "longer{}",
+            title, worst->operation, worst->timesIdeal, longer, saves);
     }
     const bool many = kind == SuspectKind::Pause || kind == SuspectKind::Operation;
-    return fmt::format("{} {} the iteration {} longer on {} own", title, many ? "make" : "makes",
-                       longer, many ? "their" : "its");
+    return fmt::format("{} {} the iteration {} longer on {} own{}", title, many ? "make" : "makes",
+                       longer, many ? "their" : "its", saves);
 }
 
 std::string answerOf(const analysis::RunAnalysis& analysis) {
