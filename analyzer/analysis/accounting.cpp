@@ -24,6 +24,34 @@ Partition partition(const RankActivity& activity) {
     return parts;
 }
 
+const base::IntervalSet& Partition::operator[](TimePart part) const {
+    switch (part) {
+        case TimePart::Compute:
+            return compute;
+        case TimePart::Moving:
+            return moving;
+        case TimePart::Waiting:
+            return waiting;
+        case TimePart::Copy:
+            return copy;
+        case TimePart::Bubble:
+            break;
+    }
+    return bubble;
+}
+
+TimeParts Partition::lengths() const {
+    TimeParts lengths;
+    for (const TimePart part : kTimeParts) lengths[part] = (*this)[part].total();
+    return lengths;
+}
+
+TimeParts Partition::lengthsWithin(const base::IntervalSet& set) const {
+    TimeParts lengths;
+    for (const TimePart part : kTimeParts) lengths[part] = ((*this)[part] & set).total();
+    return lengths;
+}
+
 std::vector<Wait> waitsOf(const RankActivity& activity, const Partition& partition) {
     std::vector<const TransferPart*> collectives;
     for (const TransferPart& part : activity.transfers) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/activity.h"
+#include "analysis/time_account.h"
 #include "base/interval_set.h"
 #include "base/time.h"
 
@@ -19,6 +20,11 @@ struct Partition {
     base::IntervalSet waiting;  // collectives waiting for their last member
     base::IntervalSet bubble;   // the rest: the device idles because of the pipeline
     base::IntervalSet hidden;   // transfers moving data under compute
+
+    [[nodiscard]] const base::IntervalSet& operator[](TimePart part) const;
+    // Lengths; sum to the window's.
+    [[nodiscard]] TimeParts lengths() const;
+    [[nodiscard]] TimeParts lengthsWithin(const base::IntervalSet& set) const;
 };
 
 [[nodiscard]] Partition partition(const RankActivity& activity);

@@ -332,45 +332,6 @@ std::vector<Explained> explain(const trace::Trace& trace, const IdleExplainer& e
 
 }  // namespace
 
-std::string_view toString(BubbleCause cause) {
-    switch (cause) {
-        case BubbleCause::DataLoading:
-            return "data_loading";
-        case BubbleCause::Fill:
-            return "fill";
-        case BubbleCause::Drain:
-            return "drain";
-        case BubbleCause::Imbalance:
-            return "imbalance";
-        case BubbleCause::ReplicaImbalance:
-            return "replica_imbalance";
-        case BubbleCause::LatePeer:
-            return "late_peer";
-        case BubbleCause::GradientSync:
-            return "gradient_sync";
-        case BubbleCause::MessageLatency:
-            return "p2p_latency";
-        case BubbleCause::HostLate:
-            return "host_late";
-        case BubbleCause::UntracedWork:
-            return "untraced_device_work";
-        case BubbleCause::Unknown:
-            return "unknown";
-    }
-    return "unknown";
-}
-
-base::Duration CauseDurations::total() const {
-    base::Duration sum;
-    for (const base::Duration duration : of) sum += duration;
-    return sum;
-}
-
-CauseDurations& CauseDurations::operator+=(const CauseDurations& other) {
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) of[i] += other.of[i];
-    return *this;
-}
-
 IdealIdle idealIdle(const trace::Trace& trace, const graph::TaskGraph& graph,
                     std::span<const RankActivity> activities) {
     IdealIdle ideal;

@@ -4,52 +4,17 @@
 // functions in integer arithmetic.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "analysis/accounting.h"
 #include "analysis/activity.h"
 #include "analysis/device_work.h"
+#include "analysis/time_account.h"
 #include "graph/task_graph.h"
 #include "trace/trace.h"
 
 namespace pleat::analysis {
-
-enum class BubbleCause : std::uint8_t {
-    DataLoading,       // a rank loads data: this one, or the one it waits for
-    Fill,              // of an ideal pipeline, before the rank's first backward
-    Drain,             // of an ideal pipeline, after it
-    Imbalance,         // stages differ in their usual duration
-    ReplicaImbalance,  // a replica waits for the slowest one
-    LatePeer,          // a task took longer than is usual for its stage, or a rank paused
-    GradientSync,      // collectives delay tasks
-    MessageLatency,    // messages between stages take time
-    HostLate,          // no replay shows it, and the host called what ran next too late
-    UntracedWork,      // nor that, and the host started work that was not recorded
-    Unknown,           // a pause of the rank itself that nothing explains
-};
-inline constexpr std::size_t kBubbleCauseCount = 11;
-
-// data_loading fill drain imbalance replica_imbalance late_peer gradient_sync p2p_latency host_late
-// untraced_device_work unknown
-[[nodiscard]] std::string_view toString(BubbleCause cause);
-
-struct CauseDurations {
-    std::array<base::Duration, kBubbleCauseCount> of{};
-
-    [[nodiscard]] base::Duration& operator[](BubbleCause cause) {
-        return of[static_cast<std::size_t>(cause)];
-    }
-    [[nodiscard]] base::Duration operator[](BubbleCause cause) const {
-        return of[static_cast<std::size_t>(cause)];
-    }
-    [[nodiscard]] base::Duration total() const;
-    CauseDurations& operator+=(const CauseDurations& other);
-};
 
 // Idle time of a rank between the starts of two pieces of its work, one after the other, or within
 // one stretch of its data loading. Which piece has which cause is not known: causes are of them

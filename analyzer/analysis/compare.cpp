@@ -116,14 +116,14 @@ std::vector<ComparedSeries> compareSeries(const RunSeries& base, const RunSeries
 }
 
 std::vector<MeanPart> meanParts(const RankSummary& base, const RankSummary& other) {
-    std::vector<MeanPart> parts{{"compute", false, base.compute, other.compute},
-                                {"moving", false, base.moving, other.moving},
-                                {"waiting", false, base.waiting, other.waiting},
-                                {"copy", false, base.copy, other.copy}};
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) {
-        parts.push_back({std::string(toString(static_cast<BubbleCause>(i))), true,
-                         base.bubbleByCause.of[i], other.bubbleByCause.of[i]});
+    std::vector<MeanPart> parts;
+    for (const TimePart part : kTimeParts) {
+        if (part != TimePart::Bubble)
+            parts.push_back(
+                {std::string(toString(part)), false, base.time[part], other.time[part]});
     }
+    for (const BubbleCause cause : kBubbleCauses)
+        parts.push_back({std::string(toString(cause)), true, base.time[cause], other.time[cause]});
     return parts;
 }
 
@@ -191,8 +191,8 @@ std::map<std::int32_t, trace::Coordinates> layoutOf(const RunSeries& run) {
 
 std::string wordsOf(const std::optional<trace::RecognisedSchedule>& schedule) {
     if (!schedule) return "none";
-    return fmt::format("{} of {} x {} stages, {} microbatches", trace::scheduleTitle(*schedule), schedule->ranks,
-                       schedule->chunks, schedule->microbatches);
+    return fmt::format("{} of {} x {} stages, {} microbatches", trace::scheduleTitle(*schedule),
+                       schedule->ranks, schedule->chunks, schedule->microbatches);
 }
 
 base::Diagnostics doubtsOf(const RunSeries& base, const RunSeries& other) {
@@ -279,7 +279,7 @@ Comparison compareRuns(const RunSeries& base, const RunSeries& other) {
     comparison.iteration = comparison.rows.front();
     for (const ComparedSeries& row : comparison.rows)
         ++comparison.count[static_cast<std::size_t>(row.verdict)];
-    comparison.mean = {"iteration", false, base.mean.total, other.mean.total};
+    comparison.mean = {"iteration", false, base.mean.time.total(), other.mean.time.total()};
     comparison.parts = meanParts(base.mean, other.mean);
     comparison.diagnostics = doubtsOf(base, other);
     if (comparison.diagnostics.find("devices_in_one_only") == nullptr) {

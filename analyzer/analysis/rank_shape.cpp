@@ -8,7 +8,9 @@
 namespace pleat::analysis {
 namespace {
 
-double computeOf(const RankSummary& rank) { return static_cast<double>(rank.compute.ns); }
+double computeOf(const RankSummary& rank) {
+    return static_cast<double>(rank.time[TimePart::Compute].ns);
+}
 
 // Of an even number the lower of the two in the middle.
 double medianOf(std::vector<double> values) {
@@ -37,17 +39,8 @@ class Usual {
 RankSummary meanOf(std::span<const RankSummary> ranks, const std::vector<std::size_t>& members) {
     RankSummary sum;
     const auto count = static_cast<std::int64_t>(members.size());
-    for (const std::size_t i : members) {
-        const RankSummary& rank = ranks[i];
-        sum.total += rank.total;
-        sum.compute += rank.compute;
-        sum.moving += rank.moving;
-        sum.waiting += rank.waiting;
-        sum.copy += rank.copy;
-    }
-    for (base::Duration* part : {&sum.total, &sum.compute, &sum.moving, &sum.waiting, &sum.copy})
-        part->ns /= count;
-    sum.bubble = sum.total - sum.compute - sum.moving - sum.waiting - sum.copy;
+    for (const std::size_t i : members) sum.time += ranks[i].time;
+    sum.time = sum.time.mean(count);
     return sum;
 }
 
@@ -103,7 +96,7 @@ RankShape shapeOf(std::span<const RankSummary> ranks) {
     std::vector<std::size_t> order(ranks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return ranks[a].compute < ranks[b].compute;
+        return computeOf(ranks[a]) < computeOf(ranks[b]);
     });
     RankShape shape;
     shape.fastest = order.front();

@@ -59,8 +59,8 @@ std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedu
 BubbleSummary bubbleOf(const CauseDurations& sums, double whole) {
     BubbleSummary bubble;
     if (whole <= 0) return bubble;
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i)
-        bubble.byCause[i] = static_cast<double>(sums.of[i].ns) / whole;
+    for (const BubbleCause cause : kBubbleCauses)
+        bubble.byCause[cause] = static_cast<double>(sums[cause].ns) / whole;
     bubble.fraction = static_cast<double>(sums.total().ns) / whole;
     return bubble;
 }
@@ -164,8 +164,8 @@ void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
     analysis.gradientSync = meanRows(all.gradientSync, count);
     base::Duration whole;
     for (const graph::IterationWindow& window : windows) whole += window.window.length();
-    analysis.bubble =
-        bubbleOf(all.causes, static_cast<double>(whole.ns) * static_cast<double>(ranks.size()));
+    analysis.bubble = bubbleOf(all.time.causes,
+                               static_cast<double>(whole.ns) * static_cast<double>(ranks.size()));
     if (totals.path.iterations > 0) {
         analysis.criticalPath = totals.path.meanPath();
         analysis.replay = totals.path.meanReplay();

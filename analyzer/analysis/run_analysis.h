@@ -34,15 +34,12 @@ struct WaitSummary {
     base::Duration duration;
 };
 
-// total == compute + moving + waiting + copy + bubble; bubble == sum of its causes; hidden is part
-// of compute.
 struct RankSummary {
     std::int32_t number = -1;
     std::string device;                // empty where unknown
     bool oneOfSeveralDevices = false;  // of its process: ranks of one number differ by device
     trace::Coordinates coordinates;
-    base::Duration total, compute, hidden, moving, waiting, copy, bubble;
-    CauseDurations bubbleByCause;
+    TimeAccount time;
     std::vector<WaitSummary> waits;  // the longest first
     // Within the bubble: before collectives whose timers begin when the last member is there.
     std::vector<WaitSummary> idleWaits;  // the longest first
@@ -57,7 +54,7 @@ struct BubbleSummary {
     // Where it has none: the idle share of the replayed iteration with every task as long as the
     // mean of its kind and nothing else taking time.
     std::optional<double> replayedMinimum;
-    std::array<double, kBubbleCauseCount> byCause{};  // sums to fraction
+    CauseFractions byCause;  // sum to fraction
 };
 
 struct PathSummary {

@@ -79,12 +79,11 @@ class AccountSeries {
         m_builder.total({Level::Iteration, -1, "iteration", "time"}, Unit::Nanoseconds, true,
                         iteration, static_cast<double>(window.window.length().ns));
         addParts({Level::Accounting, -1, "all ranks", {}}, iteration, all, m_ranks.size());
-        for (std::size_t i = 0; i < kBubbleCauseCount; ++i) {
-            const auto cause = static_cast<BubbleCause>(i);
-            m_builder.total({Level::BubbleCause, static_cast<std::int32_t>(i),
+        for (const BubbleCause cause : kBubbleCauses) {
+            m_builder.total({Level::BubbleCause, static_cast<std::int32_t>(cause),
                              std::string(toString(cause)), "time"},
                             Unit::Nanoseconds, true, iteration,
-                            share(all.causes.of[i].ns, m_ranks.size()));
+                            share(all.time[cause].ns, m_ranks.size()));
         }
         for (const auto& [key, figures] : all.transfers) addTransfer(key, iteration, figures);
         m_totals += all;
@@ -96,16 +95,12 @@ class AccountSeries {
 
   private:
     void addParts(SeriesKey key, std::size_t iteration, const RankTotals& sums, std::size_t ranks) {
-        const auto add = [&](const char* quantity, base::Duration sum, bool isCost) {
+        const auto add = [&](std::string_view quantity, base::Duration sum, bool isCost) {
             key.quantity = quantity;
             m_builder.total(key, Unit::Nanoseconds, isCost, iteration, share(sum.ns, ranks));
         };
-        add("compute", sums.compute, true);
-        add("hidden", sums.hidden, false);
-        add("moving", sums.moving, true);
-        add("waiting", sums.waiting, true);
-        add("copy", sums.copy, true);
-        add("bubble", sums.causes.total(), true);
+        for (const TimePart part : kTimeParts) add(toString(part), sums.time[part], true);
+        add("hidden", sums.time.hidden, false);
     }
 
     void addTransfer(const TransferKey& transfer, std::size_t iteration,

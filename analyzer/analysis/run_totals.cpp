@@ -48,12 +48,7 @@ std::vector<WaitSummary> meanWaits(const RankTotals::Waits& waits, std::int64_t 
 void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
                      const Partition& parts, const CauseDurations& bubble,
                      const std::vector<IdleWait>& idle) {
-    compute += parts.compute.total();
-    hidden += parts.hidden.total();
-    moving += parts.moving.total();
-    waiting += parts.waiting.total();
-    copy += parts.copy.total();
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) causes.of[i] += bubble.of[i];
+    time += TimeAccount{parts.lengths(), bubble, parts.hidden.total()};
     for (const Wait& wait : waitsOf(activity, parts)) {
         const std::int32_t number =
             wait.lateRank.valid() ? trace.ranks()[wait.lateRank].number : -1;
@@ -68,12 +63,7 @@ void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
 }
 
 RankTotals& RankTotals::operator+=(const RankTotals& other) {
-    compute += other.compute;
-    hidden += other.hidden;
-    moving += other.moving;
-    waiting += other.waiting;
-    copy += other.copy;
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i) causes.of[i] += other.causes.of[i];
+    time += other.time;
     for (const auto& [key, wait] : other.waits) waits[key] += wait;
     for (const auto& [key, wait] : other.idleWaits) idleWaits[key] += wait;
     for (const auto& [key, figures] : other.transfers) transfers[key] += figures;
@@ -82,24 +72,12 @@ RankTotals& RankTotals::operator+=(const RankTotals& other) {
 }
 
 RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) const {
-    std::vector<std::int64_t> sums{compute.ns, moving.ns, waiting.ns, copy.ns};
-    for (const base::Duration cause : causes.of) sums.push_back(cause.ns);
-    const auto means = exactMeans(sums, iterations);
     RankSummary summary;
     summary.number = rank.number;
     summary.device = rank.device;
     summary.oneOfSeveralDevices = rank.oneOfSeveralDevices;
     summary.coordinates = rank.coordinates;
-    summary.compute = {means[0]};
-    summary.moving = {means[1]};
-    summary.waiting = {means[2]};
-    summary.copy = {means[3]};
-    summary.hidden = {hidden.ns / iterations};
-    for (std::size_t i = 0; i < kBubbleCauseCount; ++i)
-        summary.bubbleByCause.of[i] = {means[4 + i]};
-    summary.bubble = summary.bubbleByCause.total();
-    summary.total =
-        summary.compute + summary.moving + summary.waiting + summary.copy + summary.bubble;
+    summary.time = time.mean(iterations);
     summary.waits = meanWaits(waits, iterations);
     summary.idleWaits = meanWaits(idleWaits, iterations);
     summary.transfers = meanRows(transfers, iterations);

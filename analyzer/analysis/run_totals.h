@@ -17,8 +17,7 @@
 namespace pleat::analysis {
 
 struct RankTotals {
-    base::Duration compute, hidden, moving, waiting, copy;
-    CauseDurations causes;
+    TimeAccount time;
     using Waits = std::map<std::pair<std::int32_t, trace::Dimension>, base::Duration>;
     Waits waits, idleWaits;  // by late number
     std::map<TransferKey, OverlapFigures> transfers;

@@ -84,7 +84,7 @@ void addReplay(const analysis::ReplaySummary& replay, std::vector<std::string>& 
 }
 
 void addUnknown(const analysis::BubbleSummary& bubble, std::vector<std::string>& problems) {
-    const double share = bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Unknown)];
+    const double share = bubble.byCause[analysis::BubbleCause::Unknown];
     if (share > kLargeUnknownShare) {
         problems.push_back(
             fmt::format("{} of all ranks' time is idle for no known cause", percent(share)));
@@ -100,29 +100,26 @@ struct Cost {
 // are one decision, the schedule.
 std::vector<Cost> costsOf(const analysis::RunAnalysis& analysis) {
     using analysis::BubbleCause;
-    double moving = 0, waiting = 0, copy = 0, total = 0;
+    using analysis::TimePart;
+    analysis::TimeParts parts;
     for (const analysis::RankSummary& rank : analysis.ranks) {
-        moving += static_cast<double>(rank.moving.ns);
-        waiting += static_cast<double>(rank.waiting.ns);
-        copy += static_cast<double>(rank.copy.ns);
-        total += static_cast<double>(rank.total.ns);
+        parts += rank.time.parts;
     }
+    const auto total = static_cast<double>(parts.total().ns);
     if (total <= 0) return {};
-    const auto ofCause = [&](BubbleCause cause) {
-        return analysis.bubble.byCause[static_cast<std::size_t>(cause)];
-    };
+    const auto shareOf = [&](TimePart part) { return static_cast<double>(parts[part].ns) / total; };
+    const analysis::CauseFractions& causes = analysis.bubble.byCause;
     std::vector<Cost> costs{
-        {"exposed communication", moving / total},
-        {"waiting in collectives", waiting / total},
-        {"exposed copies", copy / total},
-        {"the schedule's fill and drain", ofCause(BubbleCause::Fill) + ofCause(BubbleCause::Drain)},
+        {"exposed communication", shareOf(TimePart::Moving)},
+        {"waiting in collectives", shareOf(TimePart::Waiting)},
+        {"exposed copies", shareOf(TimePart::Copy)},
+        {"the schedule's fill and drain", causes[BubbleCause::Fill] + causes[BubbleCause::Drain]},
     };
-    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i) {
-        const auto cause = static_cast<BubbleCause>(i);
+    for (const BubbleCause cause : analysis::kBubbleCauses) {
         if (cause == BubbleCause::Unknown || cause == BubbleCause::Fill ||
             cause == BubbleCause::Drain)
             continue;
-        costs.push_back({fmt::format("idle time ({})", toString(cause)), ofCause(cause)});
+        costs.push_back({fmt::format("idle time ({})", toString(cause)), causes[cause]});
     }
     std::stable_sort(costs.begin(), costs.end(),
                      [](const Cost& a, const Cost& b) { return a.share > b.share; });

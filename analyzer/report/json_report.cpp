@@ -94,26 +94,27 @@ Json toJson(const std::vector<analysis::GradientSyncRow>& rows) {
 template <class Value, class Make>
 Json byCause(const Value& values, Make make) {
     Json json = Json::object();
-    for (std::size_t i = 0; i < analysis::kBubbleCauseCount; ++i)
-        json[std::string(toString(static_cast<analysis::BubbleCause>(i)))] = make(values[i]);
+    for (const analysis::BubbleCause cause : analysis::kBubbleCauses)
+        json[std::string(toString(cause))] = make(values[cause]);
     return json;
 }
 
 Json toJson(const analysis::RankSummary& rank) {
+    using analysis::TimePart;
     Json json{{"rank", rank.number},
               {"device", rank.device},
               {"dp", rank.coordinates.dp},
               {"pp", rank.coordinates.pp},
               {"tp", rank.coordinates.tp},
-              {"total_ns", rank.total.ns},
-              {"compute_ns", rank.compute.ns},
-              {"transfer_hidden_ns", rank.hidden.ns},
-              {"transfer_moving_ns", rank.moving.ns},
-              {"transfer_waiting_ns", rank.waiting.ns},
-              {"copy_ns", rank.copy.ns},
-              {"bubble_ns", rank.bubble.ns}};
+              {"total_ns", rank.time.total().ns},
+              {"compute_ns", rank.time[TimePart::Compute].ns},
+              {"transfer_hidden_ns", rank.time.hidden.ns},
+              {"transfer_moving_ns", rank.time[TimePart::Moving].ns},
+              {"transfer_waiting_ns", rank.time[TimePart::Waiting].ns},
+              {"copy_ns", rank.time[TimePart::Copy].ns},
+              {"bubble_ns", rank.time[TimePart::Bubble].ns}};
     json["bubble_by_cause"] =
-        byCause(rank.bubbleByCause.of, [](base::Duration duration) { return duration.ns; });
+        byCause(rank.time.causes, [](base::Duration duration) { return duration.ns; });
     const auto waitsOf = [](const std::vector<analysis::WaitSummary>& of) {
         Json waits = Json::array();
         for (const analysis::WaitSummary& wait : of) {

@@ -36,12 +36,11 @@ std::string stackedBar(const std::vector<std::int32_t>& tenths) {
 // `first` says whose row it is. Where that is long there is no room for a bar.
 std::string renderRow(std::string_view first, const RankSummary& rank, bool withCopy,
                       bool withBar) {
-    const std::vector<base::Duration> parts{rank.compute, rank.moving, rank.waiting, rank.copy,
-                                            rank.bubble};
+    const auto& parts = rank.time.parts.of;
     const std::vector<std::int32_t> tenths = tenthsOfPercent(parts);
     std::string line(first);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (i == 3 && !withCopy) continue;
+        if (analysis::kTimeParts[i] == analysis::TimePart::Copy && !withCopy) continue;
         line +=
             fmt::format(" {:>3}.{}%{:>9}", tenths[i] / 10, tenths[i] % 10, milliseconds(parts[i]));
     }
@@ -132,7 +131,8 @@ std::string renderRanks(const std::vector<RankSummary>& ranks, bool allRanks) {
     const auto any = [&](auto condition) {
         return std::any_of(ranks.begin(), ranks.end(), condition);
     };
-    const bool withCopy = any([](const RankSummary& rank) { return rank.copy.ns > 0; });
+    const bool withCopy =
+        any([](const RankSummary& rank) { return rank.time[analysis::TimePart::Copy].ns > 0; });
     const bool withDevice = any([](const RankSummary& rank) { return rank.oneOfSeveralDevices; });
     std::string text =
         "\nWhere each rank's time went (share and ms of the mean iteration; sums to 100 %)\n";

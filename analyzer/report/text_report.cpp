@@ -138,15 +138,15 @@ std::string minimumOf(const analysis::BubbleSummary& bubble) {
 }
 
 // Tenths of a percent that add up as printed: each is what the running sum gains.
-std::array<std::int64_t, analysis::kBubbleCauseCount> tenthsOf(
+base::PerEnum<BubbleCause, analysis::kBubbleCauseCount, std::int64_t> tenthsOf(
     const analysis::BubbleSummary& bubble, std::span<const BubbleCause> order) {
-    std::array<std::int64_t, analysis::kBubbleCauseCount> tenths{};
+    base::PerEnum<BubbleCause, analysis::kBubbleCauseCount, std::int64_t> tenths;
     double sum = 0;
     std::int64_t reached = 0;
     for (const BubbleCause cause : order) {
-        sum += bubble.byCause[static_cast<std::size_t>(cause)];
+        sum += bubble.byCause[cause];
         const std::int64_t now = std::llround(1000 * sum);
-        tenths[static_cast<std::size_t>(cause)] = now - reached;
+        tenths[cause] = now - reached;
         reached = now;
     }
     return tenths;
@@ -168,14 +168,14 @@ std::string renderBubble(const analysis::BubbleSummary& bubble) {
     const auto tenths = tenthsOf(bubble, kOrder);
     const auto sumOf = [&](std::span<const BubbleCause> causes) {
         std::int64_t sum = 0;
-        for (const BubbleCause cause : causes) sum += tenths[static_cast<std::size_t>(cause)];
+        for (const BubbleCause cause : causes) sum += tenths[cause];
         return static_cast<double>(sum) / 1000;
     };
     const auto lines = [&](std::string_view head, std::span<const BubbleCause> causes) {
         const double sum = sumOf(causes);
         std::string part;
         for (const BubbleCause cause : causes) {
-            if (bubble.byCause[static_cast<std::size_t>(cause)] <= 0) continue;
+            if (bubble.byCause[cause] <= 0) continue;
             part += fmt::format("    {:<20} {:>8}\n", toString(cause),
                                 percent(sumOf(std::span(&cause, 1))));
         }

@@ -14,6 +14,7 @@ namespace pleat::models {
 namespace {
 
 using analysis::BubbleCause;
+using analysis::TimePart;
 
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(AnswerFigures)
@@ -135,8 +136,9 @@ std::vector<Bar> rankBars(const RunResults& results) {
     std::vector<Bar> bars;
     Place place = typicalIteration(results);
     for (const analysis::RankSummary& rank : results.run.ranks) {
-        std::vector<base::Duration> parts{rank.compute, rank.moving, rank.waiting, rank.copy};
-        std::copy(rank.bubbleByCause.of.begin(), rank.bubbleByCause.of.end(),
+        const auto& of = rank.time.parts.of;
+        std::vector<base::Duration> parts(of.begin(), of.begin() + kFirstCause);
+        std::copy(rank.time.causes.of.begin(), rank.time.causes.of.end(),
                   std::back_inserter(parts));
         const std::vector<std::int32_t> tenths = report::tenthsOfPercent(parts);
         place.rank = rank.number;
@@ -162,10 +164,11 @@ Figures rankFigures(const RunResults& results) {
         place.rank = rank.number;
         figures.rows.push_back(
             {numberCell(rank.number, place), numberCell(rank.coordinates.dp, place),
-             numberCell(rank.coordinates.pp, place), timeCell(rank.compute, place),
-             timeCell(rank.hidden, place), timeCell(rank.moving, place),
-             timeCell(rank.waiting, place), timeCell(rank.copy, place),
-             timeCell(rank.bubble, place), timeCell(rank.total, place)});
+             numberCell(rank.coordinates.pp, place), timeCell(rank.time[TimePart::Compute], place),
+             timeCell(rank.time.hidden, place), timeCell(rank.time[TimePart::Moving], place),
+             timeCell(rank.time[TimePart::Waiting], place),
+             timeCell(rank.time[TimePart::Copy], place),
+             timeCell(rank.time[TimePart::Bubble], place), timeCell(rank.time.total(), place)});
     }
     return figures;
 }
@@ -217,11 +220,11 @@ Figures causeFigures(const RunResults& results) {
     Figures figures;
     figures.columns = {Text::tr("Cause"), Text::tr("of all ranks' time")};
     const Place place = typicalIteration(results);
-    for (std::size_t cause = 0; cause < analysis::kBubbleCauseCount; ++cause) {
+    for (const BubbleCause cause : analysis::kBubbleCauses) {
         const double share = results.run.bubble.byCause[cause];
         if (share <= 0) continue;
-        figures.rows.push_back(
-            {textCell(barPartName(kFirstCause + cause), place), shareCell(share, place)});
+        const std::size_t part = kFirstCause + static_cast<std::size_t>(cause);
+        figures.rows.push_back({textCell(barPartName(part), place), shareCell(share, place)});
     }
     return figures;
 }

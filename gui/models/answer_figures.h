@@ -13,7 +13,7 @@ namespace pleat::models {
 
 // Parts of a bar, in the order of the report: compute, moving, waiting, copy, then the bubble by
 // cause (kFirstCause + analysis::BubbleCause).
-inline constexpr std::size_t kFirstCause = 4;
+inline constexpr std::size_t kFirstCause = static_cast<std::size_t>(analysis::TimePart::Bubble);
 [[nodiscard]] std::size_t barPartCount();
 [[nodiscard]] QString barPartName(std::size_t part);
 

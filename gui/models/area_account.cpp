@@ -5,29 +5,6 @@
 #include "analysis/iterations.h"
 
 namespace pleat::models {
-namespace {
-
-AreaAccount accountOf(std::int32_t rank, const analysis::Partition& parts,
-                      const base::IntervalSet& within) {
-    return {rank,
-            (parts.compute & within).total(),
-            (parts.moving & within).total(),
-            (parts.waiting & within).total(),
-            (parts.copy & within).total(),
-            (parts.bubble & within).total()};
-}
-
-}  // namespace
-
-AreaAccount& AreaAccount::operator+=(const AreaAccount& other) {
-    compute += other.compute;
-    moving += other.moving;
-    waiting += other.waiting;
-    copy += other.copy;
-    bubble += other.bubble;
-    return *this;
-}
-
 std::vector<AreaAccount> accountArea(const trace::Trace& trace,
                                      const analysis::IterationAnalysis& analysis,
                                      const timeline::PipelineScene& scene, std::uint32_t firstRow,
@@ -41,7 +18,8 @@ std::vector<AreaAccount> accountArea(const trace::Trace& trace,
         numbers.insert(scene.rows[row].rank);
     for (const analysis::RankIteration& rank : analysis.ranks) {
         const std::int32_t number = trace.ranks()[rank.rank].number;
-        if (numbers.contains(number)) accounts.push_back(accountOf(number, rank.parts, within));
+        if (numbers.contains(number))
+            accounts.push_back({number, rank.parts.lengthsWithin(within)});
     }
     return accounts;
 }
@@ -63,8 +41,8 @@ base::Result<std::vector<AreaAccount>> accountArea(const graph::RunIndex& run,
     const base::IntervalSet within(range);
     const auto activities = analysis::collectActivities(run, window, ranks);
     for (const analysis::RankActivity& activity : activities.front()) {
-        accounts.push_back(
-            accountOf(trace.ranks()[activity.rank].number, analysis::partition(activity), within));
+        accounts.push_back({trace.ranks()[activity.rank].number,
+                            analysis::partition(activity).lengthsWithin(within)});
     }
     return accounts;
 }

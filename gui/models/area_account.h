@@ -16,13 +16,7 @@ namespace pleat::models {
 // Sums to the length of the stretch exactly.
 struct AreaAccount {
     std::int32_t rank = -1;  // number; -1 for a sum of ranks
-    base::Duration compute, moving, waiting, copy, bubble;
-
-    // As they stand in a report: compute, moving, waiting, copy, bubble.
-    [[nodiscard]] std::vector<base::Duration> parts() const {
-        return {compute, moving, waiting, copy, bubble};
-    }
-    AreaAccount& operator+=(const AreaAccount& other);
+    analysis::TimeParts parts;
 };
 
 // Of the ranks that rows [first, last] of an iteration's pipeline are of, by number: each once and

@@ -211,20 +211,20 @@ Figures areaFacts(const std::vector<AreaAccount>& accounts, base::Interval range
         return std::move(facts).take();
     }
     facts.add(Text::tr("Ranks"), QString::number(accounts.size()), place);
-    AreaAccount sum;
-    for (const AreaAccount& account : accounts) sum += account;
-    const std::vector<std::int32_t> tenths = report::tenthsOfPercent(sum.parts());
+    analysis::TimeParts sum;
+    for (const AreaAccount& account : accounts) sum += account.parts;
+    const std::vector<std::int32_t> tenths = report::tenthsOfPercent(sum.of);
     for (std::size_t part = 0; part < tenths.size(); ++part) {
         facts.add(areaPartName(part),
                   Text::tr("%1 %, %2")
                       .arg(tenths[part] / 10.0, 0, 'f', 1)
-                      .arg(shownDuration(sum.parts()[part])),
+                      .arg(shownDuration(sum.of[part])),
                   place);
     }
     for (const AreaAccount& account : accounts) {
         QStringList parts;
-        for (std::size_t part = 0; part < account.parts().size(); ++part) {
-            const base::Duration time = account.parts()[part];
+        for (std::size_t part = 0; part < account.parts.of.size(); ++part) {
+            const base::Duration time = account.parts.of[part];
             if (time.ns > 0)
                 parts << Text::tr("%1 %2").arg(areaPartName(part), shownDuration(time));
         }

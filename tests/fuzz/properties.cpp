@@ -118,21 +118,24 @@ void checkAnnotations(const trace::Trace& trace) {
 
 void checkRank(const analysis::RankSummary& rank) {
     const Duration none;
-    require(rank.total == rank.compute + rank.moving + rank.waiting + rank.copy + rank.bubble,
-            "a rank's parts sum to its total");
-    require(rank.bubble == rank.bubbleByCause.total(), "causes sum to the bubble");
-    require(rank.hidden >= none && rank.hidden <= rank.compute, "hidden is part of compute");
-    for (const Duration part : {rank.compute, rank.moving, rank.waiting, rank.copy, rank.bubble})
+    require(rank.time[analysis::TimePart::Bubble] == rank.time.causes.total(),
+            "causes sum to the bubble");
+    require(rank.time.hidden >= none && rank.time.hidden <= rank.time[analysis::TimePart::Compute],
+            "hidden is part of compute");
+    for (const Duration part : rank.time.parts.of)
         require(part >= none, "no part of a rank's time is negative");
-    for (const Duration cause : rank.bubbleByCause.of)
+    for (const Duration cause : rank.time.causes.of)
         require(cause >= none, "no cause of a bubble is negative");
 }
 
 void checkAnalysis(const analysis::RunAnalysis& run) {
-    for (const analysis::RankSummary& rank : run.ranks) checkRank(rank);
+    for (const analysis::RankSummary& rank : run.ranks) {
+        checkRank(rank);
+        require(rank.time.total() == run.iterations.mean, "a rank's parts sum to the iteration");
+    }
     if (run.bubble.fraction) {
         const auto& causes = run.bubble.byCause;
-        const double sum = std::accumulate(causes.begin(), causes.end(), 0.0);
+        const double sum = causes.total();
         require(std::abs(sum - *run.bubble.fraction) < 1e-6, "shares of causes sum to the bubble");
         require(sum >= 0 && sum <= 1 + 1e-9, "the bubble is a share");
     }

@@ -23,12 +23,6 @@ IterationResults iterationOf(const std::shared_ptr<const trace::Trace>& trace) {
     return {trace, *analysis::analyseIteration(*trace, 1)};
 }
 
-base::Duration sumOf(const AreaAccount& account) {
-    base::Duration sum;
-    for (const base::Duration part : account.parts()) sum += part;
-    return sum;
-}
-
 TEST(AnswerFigures, SumToAHundredPercentInEveryBar) {
     const auto bars = rankBars(resultsOf(foldedTrace()));
     ASSERT_EQ(bars.size(), 4U);
@@ -43,12 +37,13 @@ TEST(AnswerFigures, SumToAHundredPercentInEveryBar) {
     }
 }
 
-TEST(AnswerFigures, SayTheReplayErrorFirst) {
+TEST(AnswerFigures, BeginWithTheAnswerAndHowFarTheReplayIsOff) {
     const QStringList lines = headlines(resultsOf(foldedTrace()));
-    ASSERT_GE(lines.size(), 4);
-    EXPECT_TRUE(lines[0].startsWith("Replay error 0.0 %")) << lines[0].toStdString();
-    EXPECT_TRUE(lines[1].contains("median"));
-    EXPECT_TRUE(lines[2].contains("folded, 2 pipeline ranks, 2 chunks, 4 microbatches"));
+    ASSERT_GE(lines.size(), 5);
+    EXPECT_TRUE(lines[0].contains("Largest losses:")) << lines[0].toStdString();
+    EXPECT_TRUE(lines[1].startsWith("Replay error 0.0 %")) << lines[1].toStdString();
+    EXPECT_TRUE(lines[2].contains("median"));
+    EXPECT_TRUE(lines[3].contains("folded, 2 pipeline ranks, 2 chunks, 4 microbatches"));
 }
 
 TEST(AnswerFigures, LeadSomewhereFromEveryNumber) {
@@ -174,7 +169,7 @@ TEST(PipelineScene, AccountsForAnAreaExactly) {
     const auto accounts = accountArea(*trace, iteration.analysis, iteration.scene, 1, 2, half);
     ASSERT_EQ(accounts.size(), 2U);
     EXPECT_EQ(accounts[0].rank, 1);
-    for (const AreaAccount& account : accounts) EXPECT_EQ(sumOf(account), half.length());
+    for (const AreaAccount& account : accounts) EXPECT_EQ(account.parts.total(), half.length());
     const Figures facts = areaFacts(accounts, half);
     EXPECT_EQ(valueOf(facts, "Ranks"), "2");
     EXPECT_FALSE(valueOf(facts, "bubble").isEmpty());
@@ -205,8 +200,8 @@ TEST(AreaAccount, OfTheTimelineIsThatOfThePipelineWithinAnIteration) {
         ASSERT_EQ(there->size(), here.size());
         for (std::size_t i = 0; i < here.size(); ++i) {
             EXPECT_EQ((*there)[i].rank, here[i].rank);
-            EXPECT_EQ((*there)[i].parts(), here[i].parts());
-            EXPECT_EQ(sumOf(here[i]), range.length());
+            EXPECT_EQ((*there)[i].parts.of, here[i].parts.of);
+            EXPECT_EQ(here[i].parts.total(), range.length());
         }
     }
 }
@@ -217,7 +212,7 @@ TEST(AreaAccount, ReachesOverIterationsAndNamesAnAreaWithoutRanks) {
     const auto whole = accountArea(trace, first, trace.span());
     ASSERT_TRUE(whole.ok());
     ASSERT_EQ(whole->size(), 1U);
-    EXPECT_EQ(sumOf(whole->front()), trace.span().length());
+    EXPECT_EQ(whole->front().parts.total(), trace.span().length());
     const auto none = accountArea(trace, std::vector<trace::LaneId>{}, trace.span());
     ASSERT_TRUE(none.ok());
     EXPECT_EQ(valueOf(areaFacts(*none, trace.span()), "Ranks"), "none that trains lies within");

@@ -222,12 +222,12 @@ TEST(PipelineByStage, AnAreaCountsEveryRankOfItsRowsOnce) {
     ASSERT_EQ(all.size(), 2U);
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(all[i].rank, byRank[i].rank);
-        EXPECT_EQ(all[i].parts(), byRank[i].parts());
+        EXPECT_EQ(all[i].parts.of, byRank[i].parts.of);
     }
     const auto one = accounts(2, 2);  // stage 2, of rank 0
     ASSERT_EQ(one.size(), 1U);
     EXPECT_EQ(one[0].rank, 0);
-    EXPECT_EQ(one[0].parts(), byRank[0].parts());
+    EXPECT_EQ(one[0].parts.of, byRank[0].parts.of);
 }
 
 TEST(PipelineByStage, FactsOfAGapAreTheSame) {

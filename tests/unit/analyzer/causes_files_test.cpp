@@ -31,7 +31,7 @@ trace::Trace opened(std::vector<std::filesystem::path> files) {
 }
 
 double percentOf(const RunAnalysis& run, BubbleCause cause) {
-    return 100 * run.bubble.byCause[static_cast<std::size_t>(cause)];
+    return 100 * run.bubble.byCause[cause];
 }
 
 double pauseShare(const RunAnalysis& run) {

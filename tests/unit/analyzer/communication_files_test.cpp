@@ -48,8 +48,8 @@ TEST(CommunicationFiles, ElevenLibrariesKernelsAreCommunicationOfTheRightKind) {
     SKIP_WITHOUT_SHARED_TRACES();
     const RunAnalysis run = analysed(importFile(sharedTraces() / "faults" / "comm_names.json"));
     ASSERT_EQ(run.ranks.size(), 1U);
-    EXPECT_EQ(run.ranks[0].compute.ns, 0);
-    EXPECT_EQ(run.ranks[0].moving.ns, 11 * 500'000);
+    EXPECT_EQ(run.ranks[0].time[analysis::TimePart::Compute].ns, 0);
+    EXPECT_EQ(run.ranks[0].time[analysis::TimePart::Moving].ns, 11 * 500'000);
     for (const auto& [name, kind] : kindsOf(run))
         EXPECT_EQ(kind, DeviceWork::Communication) << name;
     std::map<Operation, std::int64_t> counts;
@@ -64,9 +64,9 @@ TEST(CommunicationFiles, ElevenLibrariesKernelsAreCommunicationOfTheRightKind) {
 
 void expectNothingHidden(const RunAnalysis& run) {
     ASSERT_EQ(run.ranks.size(), 1U);
-    EXPECT_EQ(run.ranks[0].compute.ns, 1'000'000) << "the gemm alone";
-    EXPECT_EQ(run.ranks[0].hidden.ns, 0);
-    EXPECT_EQ(run.ranks[0].moving.ns, 1'000'000);
+    EXPECT_EQ(run.ranks[0].time[analysis::TimePart::Compute].ns, 1'000'000) << "the gemm alone";
+    EXPECT_EQ(run.ranks[0].time.hidden.ns, 0);
+    EXPECT_EQ(run.ranks[0].time[analysis::TimePart::Moving].ns, 1'000'000);
 }
 
 TEST(CommunicationFiles, AKernelThatARuleMakesATransferIsNotHiddenUnderItself) {
@@ -101,7 +101,7 @@ TEST(CommunicationFiles, ACopyThatARuleMakesATransferIsCommunication) {
         R"({"rules":[{"name":"^Memcpy PtoP","as":"transfer","operation":"all_gather",)"
         R"("dimension":"tp"}]})");
     expectNothingHidden(run);
-    EXPECT_EQ(run.ranks[0].copy.ns, 0);
+    EXPECT_EQ(run.ranks[0].time[analysis::TimePart::Copy].ns, 0);
 }
 
 // Only the kernels that communicate leave compute: a host's range around a layer says nothing about

@@ -45,7 +45,7 @@ const RankSummary& rank(const RunAnalysis& run, std::int32_t number) {
 double milliseconds(base::Duration time) { return static_cast<double>(time.ns) / 1e6; }
 
 double percent(const RunAnalysis& run, BubbleCause cause) {
-    return 100 * run.bubble.byCause[static_cast<std::size_t>(cause)];
+    return 100 * run.bubble.byCause[cause];
 }
 
 // How long a rank waited for another, in ms.
@@ -137,16 +137,16 @@ TEST(FaultRows, AKernelThatARuleMakesATransferIsNoCompute) {
     SKIP_WITHOUT_FAULTS();
     const RunAnalysis run =
         answer({"rule_transfer_kernel_hidden_under_itself.json"}, "rule_transfer.rules.json");
-    EXPECT_EQ(rank(run, 0).hidden.ns, 0);
-    EXPECT_GT(rank(run, 0).moving.ns, 0);
-    EXPECT_LT(rank(run, 0).compute, rank(run, 0).total);
+    EXPECT_EQ(rank(run, 0).time.hidden.ns, 0);
+    EXPECT_GT(rank(run, 0).time[analysis::TimePart::Moving].ns, 0);
+    EXPECT_LT(rank(run, 0).time[analysis::TimePart::Compute], rank(run, 0).time.total());
 }
 
 TEST(FaultRows, CommunicationIsKnownByManyNames) {
     SKIP_WITHOUT_FAULTS();
     const RunAnalysis run = answer({"comm_names.json"});
-    EXPECT_EQ(rank(run, 0).compute.ns, 0);
-    EXPECT_EQ(rank(run, 0).moving.ns, 11 * 500'000);
+    EXPECT_EQ(rank(run, 0).time[analysis::TimePart::Compute].ns, 0);
+    EXPECT_EQ(rank(run, 0).time[analysis::TimePart::Moving].ns, 11 * 500'000);
 }
 
 TEST(FaultRows, ANullFieldCostsThatFieldOnly) {
@@ -179,8 +179,8 @@ TEST(FaultRows, DevicesOfOneProcessStayApart) {
     const RunAnalysis run = answer({"one_process_two_gpus.json"});
     ASSERT_EQ(run.ranks.size(), 2U);
     for (const RankSummary& each : run.ranks) {
-        EXPECT_NEAR(milliseconds(each.compute), 40, 0.01);
-        EXPECT_NEAR(milliseconds(each.total), 100, 0.01);
+        EXPECT_NEAR(milliseconds(each.time[analysis::TimePart::Compute]), 40, 0.01);
+        EXPECT_NEAR(milliseconds(each.time.total()), 100, 0.01);
     }
 }
 

@@ -117,8 +117,8 @@ TEST_F(SeveralNodes, OneProcessWithTwoDevicesIsAccountedDeviceByDevice) {
     for (std::size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(analysis.ranks[i].number, 0);
         EXPECT_EQ(analysis.ranks[i].device, fmt::format("cuda:{}", i));
-        EXPECT_EQ(analysis.ranks[i].compute.ns, 40 * kMs);
-        EXPECT_EQ(analysis.ranks[i].total.ns, 100 * kMs);
+        EXPECT_EQ(analysis.ranks[i].time[analysis::TimePart::Compute].ns, 40 * kMs);
+        EXPECT_EQ(analysis.ranks[i].time.total().ns, 100 * kMs);
     }
     const std::string text = report::renderText(analysis);
     EXPECT_NE(text.find("   0  -  - cuda:0    40.0%   40.000"), std::string::npos) << text;
@@ -156,8 +156,9 @@ TEST_F(SeveralNodes, DevicesOfOneProcessStayApartThroughAFile) {
         EXPECT_EQ(trace::rankTitle(one->ranks()[trace::RankId(1)]), "rank 0 cuda:1");
         const RunAnalysis analysis = *analysis::analyseRun(*one, {});
         ASSERT_EQ(analysis.ranks.size(), 2U);
-        EXPECT_EQ(analysis.ranks[0].compute.ns, 1'000'100);  // with what cuda:2 did beside it
-        EXPECT_EQ(analysis.ranks[1].compute.ns, 2'000'000);
+        EXPECT_EQ(analysis.ranks[0].time[analysis::TimePart::Compute].ns,
+                  1'000'100);  // with what cuda:2 did beside it
+        EXPECT_EQ(analysis.ranks[1].time[analysis::TimePart::Compute].ns, 2'000'000);
     }
 }
 
@@ -208,7 +209,8 @@ TEST_F(SeveralNodes, ExportsOfTwoNodesAreOneRunOfFourRanks) {
         ASSERT_EQ(analysis.ranks.size(), 4U);
         for (std::size_t i = 0; i < 4; ++i) {
             EXPECT_EQ(analysis.ranks[i].number, static_cast<std::int32_t>(i));
-            EXPECT_EQ(analysis.ranks[i].compute.ns, 3 * (10 + static_cast<std::int64_t>(i)) * kMs);
+            EXPECT_EQ(analysis.ranks[i].time[analysis::TimePart::Compute].ns,
+                      3 * (10 + static_cast<std::int64_t>(i)) * kMs);
         }
         EXPECT_EQ(waits(analysis), (std::vector<std::string>{"0 for 3: 9000000", "1 for 3: 6000000",
                                                              "2 for 3: 3000000"}));

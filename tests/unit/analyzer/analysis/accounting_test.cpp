@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
+#include <string_view>
 
 #include "analysis/exact_mean.h"
 #include "analysis/overlap.h"
@@ -261,6 +263,34 @@ TEST(Accounting, SumsToTheWindowForAnyIntervals) {
             EXPECT_EQ(waited, totalOf(parts.waiting));
         }
     }
+}
+
+TEST(TimeAccount, AddsUpAndItsMeanStillSums) {
+    TimeAccount one;
+    one.parts = {{base::Duration{10}, base::Duration{1}, {}, base::Duration{3}, base::Duration{5}}};
+    one.causes[BubbleCause::Fill] = {2};
+    one.causes[BubbleCause::Unknown] = {3};
+    one.hidden = {4};
+    TimeAccount sum = one;
+    sum += one;
+    EXPECT_EQ(sum.total().ns, 38);
+    EXPECT_EQ(sum[TimePart::Copy].ns, 6);
+    EXPECT_EQ(sum[BubbleCause::Unknown].ns, 6);
+    const TimeAccount mean = sum.mean(4);  // 38 / 4 = 9.5
+    EXPECT_EQ(mean.total().ns, 9);
+    EXPECT_EQ(mean[TimePart::Bubble], mean.causes.total());
+    EXPECT_EQ(mean[TimePart::Compute].ns, 5);
+    EXPECT_EQ(mean.hidden.ns, 2);
+}
+
+TEST(TimeAccount, NamesItsPartsAndCausesOnce) {
+    std::set<std::string_view> names;
+    for (const TimePart part : kTimeParts) names.insert(toString(part));
+    for (const BubbleCause cause : kBubbleCauses) names.insert(toString(cause));
+    EXPECT_EQ(names.size(), kTimePartCount + kBubbleCauseCount);
+    EXPECT_EQ(toString(TimePart::Bubble), "bubble");
+    EXPECT_EQ(toString(BubbleCause::DataLoading), "data_loading");
+    EXPECT_EQ(toString(BubbleCause::Unknown), "unknown");
 }
 
 TEST(ExactMeans, SumToTheMeanOfTheWhole) {

@@ -272,9 +272,8 @@ TEST(Compare, OfOneIterationOnlyTheSameRunIsTheSame) {
 TEST(Compare, WhatWentTheOtherWayAsFarAsTheWholeIsFound) {
     const RunSeries run = seriesOfRun(twoStages());
     RunSeries other = run;
-    other.mean.compute += base::Duration{3'000};
-    other.mean.moving -= base::Duration{2'000};
-    other.mean.total += base::Duration{1'000};
+    other.mean.time.parts[TimePart::Compute] += base::Duration{3'000};
+    other.mean.time.parts[TimePart::Moving] -= base::Duration{2'000};
     const Comparison result = compareRuns(run, other);
     ASSERT_EQ(result.reasons.size(), 1U);
     EXPECT_EQ(result.parts[result.reasons[0]].name, "compute");
@@ -283,8 +282,7 @@ TEST(Compare, WhatWentTheOtherWayAsFarAsTheWholeIsFound) {
     EXPECT_FALSE(result.identical());
     EXPECT_TRUE(compareRuns(run, run).identical());
     // Less than the whole is not worth a word, and of nothing there is no part.
-    other.mean.moving += base::Duration{1'500};
-    other.mean.total += base::Duration{1'500};
+    other.mean.time.parts[TimePart::Moving] += base::Duration{1'500};
     EXPECT_FALSE(compareRuns(run, other).against);
     EXPECT_TRUE(compareRuns(run, run).reasons.empty());
 }

@@ -19,7 +19,7 @@ using testing::DeviceTrace;
 RunAnalysis analysed(DeviceTrace trace) { return analyseRun(trace.build(), {}).value(); }
 
 base::Duration causeOf(const RankSummary& rank, BubbleCause cause) {
-    return rank.bubbleByCause[cause];
+    return rank.time.causes[cause];
 }
 
 constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
@@ -32,10 +32,10 @@ TEST(DeviceWork, KernelsComputeCopiesCopyAndIdleIsNamed) {
     const RunAnalysis run = analysed(std::move(trace));
     ASSERT_EQ(run.ranks.size(), 1U);
     const RankSummary& rank = run.ranks.front();
-    EXPECT_EQ(rank.total.ns, 110);
-    EXPECT_EQ(rank.compute.ns, 50);
-    EXPECT_EQ(rank.copy.ns, 20);  // [40, 60)
-    EXPECT_EQ(rank.bubble.ns, 40);
+    EXPECT_EQ(rank.time.total().ns, 110);
+    EXPECT_EQ(rank.time[TimePart::Compute].ns, 50);
+    EXPECT_EQ(rank.time[TimePart::Copy].ns, 20);  // [40, 60)
+    EXPECT_EQ(rank.time[TimePart::Bubble].ns, 40);
     EXPECT_EQ(causeOf(rank, BubbleCause::HostLate).ns, 30);
     EXPECT_EQ(causeOf(rank, BubbleCause::Unknown).ns, 10);
     EXPECT_EQ(run.diagnostics.find("no_tasks")->severity, base::Severity::Info);
@@ -65,8 +65,8 @@ TEST(DeviceWork, ExposedCommunicationIsWhatNoKernelCovers) {
     DeviceTrace some;
     some.work(0, 0, 90).work(1, 80, 100, categories::kKernel, kAllReduce, 20);
     const RunAnalysis run = analysed(std::move(some));
-    EXPECT_EQ(run.ranks.front().moving.ns, 10);
-    EXPECT_EQ(run.ranks.front().hidden.ns, 10);
+    EXPECT_EQ(run.ranks.front().time[TimePart::Moving].ns, 10);
+    EXPECT_EQ(run.ranks.front().time.hidden.ns, 10);
     ASSERT_EQ(run.transfers.size(), 1U);
     EXPECT_DOUBLE_EQ(*run.transfers.front().figures.overlapFraction(), 0.5);
 }
@@ -77,8 +77,8 @@ TEST(DeviceWork, WaitingOnTheDeviceIsNoWork) {
     trace.work(0, 0, 10).work(-1, 10, 40, categories::kDeviceSync, "Stream Wait Event");
     trace.work(5, 40, 50).work(-1, 0, 50, categories::kDeviceAnnotation, "forward");
     const RunAnalysis run = analysed(std::move(trace));
-    EXPECT_EQ(run.ranks.front().compute.ns, 20);
-    EXPECT_EQ(run.ranks.front().bubble.ns, 30);
+    EXPECT_EQ(run.ranks.front().time[TimePart::Compute].ns, 20);
+    EXPECT_EQ(run.ranks.front().time[TimePart::Bubble].ns, 30);
 }
 
 TEST(DeviceCatalogue, SaysWhatPeopleAskOfKernelsLaunchesAndCopies) {
@@ -166,10 +166,9 @@ TEST(DeviceWork, AnyWorkSumsToTheWindow) {
         const RunAnalysis run = analysed(std::move(trace));
         ASSERT_EQ(run.ranks.size(), 1U);
         const RankSummary& rank = run.ranks.front();
-        EXPECT_EQ(rank.total, rank.compute + rank.moving + rank.waiting + rank.copy + rank.bubble);
-        EXPECT_EQ(rank.bubbleByCause.total(), rank.bubble);
-        EXPECT_EQ(rank.total, run.iterations.mean);
-        for (const base::Duration part : rank.bubbleByCause.of) EXPECT_GE(part.ns, 0);
+        EXPECT_EQ(rank.time.causes.total(), rank.time[TimePart::Bubble]);
+        EXPECT_EQ(rank.time.total(), run.iterations.mean);
+        for (const base::Duration part : rank.time.causes.of) EXPECT_GE(part.ns, 0);
     }
 }
 

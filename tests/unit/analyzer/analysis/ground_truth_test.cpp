@@ -114,19 +114,19 @@ TEST(GroundTruth, AccountingAndCausesAreThoseOfThePlainestCount) {
         for (const RankSummary& rank : analysis.ranks) {
             SCOPED_TRACE(fmt::format("rank {}", rank.number));
             const testing::NaiveRank& expected = truth.ranks[static_cast<std::size_t>(rank.number)];
-            EXPECT_EQ(rank.compute.ns, expected.compute_ns);
-            EXPECT_EQ(rank.moving.ns, expected.moving_ns);
-            EXPECT_EQ(rank.waiting.ns, expected.waiting_ns);
-            EXPECT_EQ(rank.bubble.ns, expected.bubble_ns);
-            EXPECT_EQ(rank.compute + rank.moving + rank.waiting + rank.copy + rank.bubble,
-                      rank.total);
-            ASSERT_EQ(named(rank.bubbleByCause), expected.causes);
+            EXPECT_EQ(rank.time[TimePart::Compute].ns, expected.compute_ns);
+            EXPECT_EQ(rank.time[TimePart::Moving].ns, expected.moving_ns);
+            EXPECT_EQ(rank.time[TimePart::Waiting].ns, expected.waiting_ns);
+            EXPECT_EQ(rank.time[TimePart::Bubble].ns, expected.bubble_ns);
+            EXPECT_EQ(rank.time.total(), truth.window.length());
+            ASSERT_EQ(named(rank.time.causes), expected.causes);
             for (const auto& [cause, ns] : expected.causes) ++runsWith[cause];
         }
     });
     // The runs hold every cause there can be without device work that was not recorded.
-    for (const char* cause : {"data_loading", "fill", "drain", "imbalance", "late_peer",
-                              "replica_imbalance", "gradient_sync", "p2p_latency", "host_late", "unknown"})
+    for (const char* cause :
+         {"data_loading", "fill", "drain", "imbalance", "late_peer", "replica_imbalance",
+          "gradient_sync", "p2p_latency", "host_late", "unknown"})
         EXPECT_GT(runsWith[cause], 20) << cause;
 }
 
@@ -322,7 +322,7 @@ TEST(GroundTruth, OneLaunchDelayIsHostLateOnItsRank) {
         analyseRun(annotated(testing::makeSyntheticRun(options)), {}).value();
     for (const RankSummary& rank : analysis.ranks) {
         const std::int64_t late = rank.number == 3 ? 2 * 700 : 0;
-        EXPECT_EQ(rank.bubbleByCause[BubbleCause::HostLate].ns, late) << rank.number;
+        EXPECT_EQ(rank.time.causes[BubbleCause::HostLate].ns, late) << rank.number;
     }
 }
 
@@ -335,9 +335,9 @@ TEST(GroundTruth, OneSlowTaskMakesOthersWaitForALatePeer) {
         const RunAnalysis analysis =
             analyseRun(annotated(testing::makeSyntheticRun(options)), {}).value();
         for (const RankSummary& rank : analysis.ranks) {
-            EXPECT_EQ(rank.bubbleByCause[BubbleCause::Unknown].ns, 0) << rank.number;
-            EXPECT_EQ(rank.bubbleByCause[BubbleCause::MessageLatency].ns, 0) << rank.number;
-            EXPECT_EQ(rank.bubbleByCause[BubbleCause::LatePeer].ns > 0, rank.number != 1)
+            EXPECT_EQ(rank.time.causes[BubbleCause::Unknown].ns, 0) << rank.number;
+            EXPECT_EQ(rank.time.causes[BubbleCause::MessageLatency].ns, 0) << rank.number;
+            EXPECT_EQ(rank.time.causes[BubbleCause::LatePeer].ns > 0, rank.number != 1)
                 << rank.number;
         }
         ASSERT_FALSE(analysis.stragglers.empty());

@@ -33,12 +33,12 @@ TEST(IterationAnalysis, GivesPlacesThatSumToTheReportsFigures) {
     for (std::size_t i = 0; i < run->ranks.size(); ++i) {
         const RankSummary& summary = run->ranks[i];
         const RankIteration& places = iteration->ranks[i];
-        EXPECT_EQ(places.parts.compute.total(), summary.compute);
-        EXPECT_EQ(places.parts.moving.total(), summary.moving);
-        EXPECT_EQ(places.parts.waiting.total(), summary.waiting);
+        EXPECT_EQ(places.parts.compute.total(), summary.time[TimePart::Compute]);
+        EXPECT_EQ(places.parts.moving.total(), summary.time[TimePart::Moving]);
+        EXPECT_EQ(places.parts.waiting.total(), summary.time[TimePart::Waiting]);
         CauseDurations causes;
         for (const IdleGap& gap : places.bubble) causes += gap.causes;
-        EXPECT_EQ(causes.of, summary.bubbleByCause.of);
+        EXPECT_EQ(causes.of, summary.time.causes.of);
     }
     base::Duration path;
     for (const PathPiece& piece : iteration->path) path += piece.span.length();

@@ -46,12 +46,11 @@ base::Duration sumOf(const std::map<Key, base::Duration>& parts) {
 
 void expectConsistent(const RunAnalysis& analysis) {
     for (const RankSummary& rank : analysis.ranks) {
-        EXPECT_EQ(rank.total, analysis.iterations.mean);
-        EXPECT_EQ(rank.compute + rank.moving + rank.waiting + rank.copy + rank.bubble, rank.total);
-        EXPECT_EQ(rank.bubbleByCause.total(), rank.bubble);
-        for (const base::Duration part : rank.bubbleByCause.of) EXPECT_GE(part.ns, 0);
-        EXPECT_GE(std::min({rank.compute.ns, rank.moving.ns, rank.waiting.ns, rank.bubble.ns}), 0);
-        EXPECT_LE(rank.hidden, rank.compute);
+        EXPECT_EQ(rank.time.total(), analysis.iterations.mean);
+        EXPECT_EQ(rank.time.causes.total(), rank.time[TimePart::Bubble]);
+        for (const base::Duration part : rank.time.causes.of) EXPECT_GE(part.ns, 0);
+        for (const base::Duration part : rank.time.parts.of) EXPECT_GE(part.ns, 0);
+        EXPECT_LE(rank.time.hidden, rank.time[TimePart::Compute]);
     }
     ASSERT_TRUE(analysis.criticalPath && analysis.replay && analysis.bubble.fraction);
     EXPECT_EQ(analysis.criticalPath->length, analysis.iterations.mean);
@@ -59,9 +58,7 @@ void expectConsistent(const RunAnalysis& analysis) {
     EXPECT_EQ(sumOf(analysis.criticalPath->byRank), analysis.criticalPath->length);
     EXPECT_EQ(sumOf(analysis.criticalPath->byStage), analysis.criticalPath->length);
     EXPECT_LE(analysis.replay->errorFraction, 0.01);
-    double causes = 0;
-    for (const double cause : analysis.bubble.byCause) causes += cause;
-    EXPECT_NEAR(causes, *analysis.bubble.fraction, 1e-12);
+    EXPECT_NEAR(analysis.bubble.byCause.total(), *analysis.bubble.fraction, 1e-12);
 }
 
 struct Named {
@@ -87,8 +84,7 @@ TEST(RunAnalysis, HasFillAndDrainAloneInABalancedRunWithoutCosts) {
         ASSERT_TRUE(analysis.bubble.theoreticalFraction);
         EXPECT_DOUBLE_EQ(*analysis.bubble.fraction, *analysis.bubble.theoreticalFraction);
         const auto& causes = analysis.bubble.byCause;
-        EXPECT_DOUBLE_EQ(causes[static_cast<std::size_t>(BubbleCause::Fill)] +
-                             causes[static_cast<std::size_t>(BubbleCause::Drain)],
+        EXPECT_DOUBLE_EQ(causes[BubbleCause::Fill] + causes[BubbleCause::Drain],
                          *analysis.bubble.fraction);
     }
 }
@@ -169,7 +165,8 @@ TEST(RunAnalysis, NamesNobodyWhereClocksMayBeWrongByMore) {
         const RunAnalysis analysis = *analyseRun(trace, {});
         ASSERT_FALSE(analysis.ranks[1].waits.empty());
         EXPECT_EQ(analysis.ranks[1].waits[0].lateRank, unsure ? -1 : 3);
-        EXPECT_EQ(analysis.ranks[1].waiting, analysed(options).ranks[1].waiting);
+        EXPECT_EQ(analysis.ranks[1].time[TimePart::Waiting],
+                  analysed(options).ranks[1].time[TimePart::Waiting]);
         EXPECT_EQ(analysis.diagnostics.find("late_peer_unsure") != nullptr, unsure);
     }
 }

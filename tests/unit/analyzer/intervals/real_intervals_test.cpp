@@ -68,10 +68,12 @@ Figures ofReport(const fs::path& file, const analysis::AnalysisOptions& options)
     figures.sums.iteration = static_cast<double>(run->iterations.mean.ns);
     const auto ranks = static_cast<double>(run->ranks.size());
     for (const analysis::RankSummary& rank : run->ranks) {
-        const base::Duration exposed = rank.moving + rank.waiting;
-        figures.sums.compute += static_cast<double>(rank.compute.ns) / ranks;
+        const base::Duration exposed =
+            rank.time[analysis::TimePart::Moving] + rank.time[analysis::TimePart::Waiting];
+        figures.sums.compute +=
+            static_cast<double>(rank.time[analysis::TimePart::Compute].ns) / ranks;
         figures.sums.exposed += static_cast<double>(exposed.ns) / ranks;
-        figures.sums.communication += static_cast<double>((exposed + rank.hidden).ns) / ranks;
+        figures.sums.communication += static_cast<double>((exposed + rank.time.hidden).ns) / ranks;
     }
     return figures;
 }

@@ -173,17 +173,18 @@ std::string accountOf(const MadeRun& run, const RunAnalysis& analysis) {
             compare(fmt::format("rank {} {}", rank.number, what), static_cast<double>(ours.ns),
                     static_cast<double>(expected), truth.parts, ofMean);
         };
-        of("compute", rank.compute, truth.compute_ns);
-        of("moving", rank.moving, truth.moving_ns);
-        of("copy", rank.copy, truth.copy_ns);
+        of("compute", rank.time[analysis::TimePart::Compute], truth.compute_ns);
+        of("moving", rank.time[analysis::TimePart::Moving], truth.moving_ns);
+        of("copy", rank.time[analysis::TimePart::Copy], truth.copy_ns);
         // Digested timers do not tell since when a rank waited in a collective.
         if (run.feature == Feature::Digested) {
-            of("waiting and bubble", rank.waiting + rank.bubble,
+            of("waiting and bubble",
+               rank.time[analysis::TimePart::Waiting] + rank.time[analysis::TimePart::Bubble],
                truth.waiting_ns + truth.bubble_ns);
             continue;
         }
-        of("waiting", rank.waiting, truth.waiting_ns);
-        of("bubble", rank.bubble, truth.bubble_ns);
+        of("waiting", rank.time[analysis::TimePart::Waiting], truth.waiting_ns);
+        of("bubble", rank.time[analysis::TimePart::Bubble], truth.bubble_ns);
     }
     return worst;
 }
@@ -232,7 +233,7 @@ void writeFiles(const MadeRun& run, const std::filesystem::path& folder) {
 MadeVerdict judge(const MadeRun& run) {
     const RunAnalysis analysis = analysis::analyseRun(traceOf(run), {}).value();
     return {blameOf(run, analysis), accountOf(run, analysis),
-            analysis.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Unknown)]};
+            analysis.bubble.byCause[analysis::BubbleCause::Unknown]};
 }
 
 }  // namespace pleat::testing

@@ -57,13 +57,12 @@ TEST(Headline, IsOneSentenceWithTheProblemsFirst) {
 TEST(Headline, SaysWhatIsLostMostWhereNothingIsWrong) {
     analysis::RunAnalysis run;
     analysis::RankSummary& rank = run.ranks.emplace_back();
-    rank.total = {100'000'000};
-    rank.compute = {60'000'000};
-    rank.moving = {10'000'000};
-    rank.bubble = {30'000'000};
+    rank.time.parts[analysis::TimePart::Compute] = {60'000'000};
+    rank.time.parts[analysis::TimePart::Moving] = {10'000'000};
+    rank.time.parts[analysis::TimePart::Bubble] = {30'000'000};
     run.iterations.mean = {100'000'000};
-    run.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Imbalance)] = 0.25;
-    run.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Fill)] = 0.05;
+    run.bubble.byCause[analysis::BubbleCause::Imbalance] = 0.25;
+    run.bubble.byCause[analysis::BubbleCause::Fill] = 0.05;
     EXPECT_EQ(headlineOf(run).sentence(),
               "Largest losses: idle time (imbalance) 25.0 % of all ranks' time (25.000 ms per "
               "iteration), "
@@ -113,7 +112,7 @@ TEST(Headline, PausesAreThoseOfTheMeasuredPathAsInTheSharesByKind) {
 
 TEST(Headline, NamesAnUnexplainedShareAndAReplayThatCannotBeUsed) {
     analysis::RunAnalysis run;
-    auto& unknown = run.bubble.byCause[static_cast<std::size_t>(analysis::BubbleCause::Unknown)];
+    auto& unknown = run.bubble.byCause[analysis::BubbleCause::Unknown];
     unknown = 0.099;
     EXPECT_TRUE(headlineOf(run).problems.empty());
     unknown = 0.12;

@@ -12,6 +12,14 @@ namespace pleat::report {
 namespace {
 
 // 16 replicas of 4 pipeline ranks; every rank computes 60 ms of 100.
+// The rest of 100 ms is idle.
+void compute(analysis::RankSummary& rank, std::int64_t milliseconds) {
+    rank.time.parts[analysis::TimePart::Compute] = {milliseconds * 1'000'000};
+    const base::Duration idle{(100 - milliseconds) * 1'000'000};
+    rank.time.parts[analysis::TimePart::Bubble] = idle;
+    rank.time.causes[analysis::BubbleCause::Drain] = idle;
+}
+
 std::vector<analysis::RankSummary> manyRanks() {
     std::vector<analysis::RankSummary> ranks;
     for (std::int32_t dp = 0; dp < 16; ++dp) {
@@ -20,17 +28,10 @@ std::vector<analysis::RankSummary> manyRanks() {
             rank.number = static_cast<std::int32_t>(ranks.size()) - 1;
             rank.coordinates.dp = dp;
             rank.coordinates.pp = pp;
-            rank.total = {100'000'000};
-            rank.compute = {60'000'000};
-            rank.bubble = {40'000'000};
+            compute(rank, 60);
         }
     }
     return ranks;
-}
-
-void compute(analysis::RankSummary& rank, std::int64_t milliseconds) {
-    rank.compute = {milliseconds * 1'000'000};
-    rank.bubble = rank.total - rank.compute;
 }
 
 TEST(RankShape, NamesTheSlowestTheFastestAndWhatStandsOut) {
@@ -41,7 +42,7 @@ TEST(RankShape, NamesTheSlowestTheFastestAndWhatStandsOut) {
     const analysis::RankShape shape = analysis::shapeOf(ranks);
     EXPECT_EQ(ranks[shape.slowest].number, 21);
     EXPECT_EQ(ranks[shape.fastest].number, 40);
-    EXPECT_EQ(ranks[shape.median].compute.ns, 60'000'000);
+    EXPECT_EQ(ranks[shape.median].time[analysis::TimePart::Compute].ns, 60'000'000);
     ASSERT_EQ(shape.outliers.size(), 2U);
     EXPECT_EQ(ranks[shape.outliers[0].index].number, 21);  // the fourth stage is slow by design
     EXPECT_DOUBLE_EQ(shape.outliers[0].ratio, 1.25);
