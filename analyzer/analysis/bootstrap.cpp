@@ -34,10 +34,6 @@ std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
     return std::pair<base::Duration, base::Duration>{{means[kLow]}, {means[kHigh]}};
 }
 
-double medianOf(std::span<const double> sorted) {
-    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-}
-
 const MedianDifference::Middles& MedianDifference::middles(std::size_t count, std::uint64_t seed) {
     const auto [entry, isNew] = m_middles.try_emplace({count, seed});
     Middles& middles = entry->second;

@@ -21,9 +21,6 @@ namespace pleat::analysis {
 [[nodiscard]] std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
     std::span<const base::Duration> durations);
 
-// Ascending values, at least one; of an even number the mean of the two in the middle.
-[[nodiscard]] double medianOf(std::span<const double> sorted);
-
 // Intervals of median(other) - median(base), both resampled, each by itself. Swapping the two
 // negates the interval exactly. Which of n values in ascending order a resample's median is does
 // not depend on the values, so that is drawn once for each n: O(n log n) for a pair after the first

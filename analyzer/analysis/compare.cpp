@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analysis/bootstrap.h"
+#include "base/statistics.h"
 
 namespace pleat::analysis {
 namespace {
@@ -18,9 +19,8 @@ bool isPartOfIteration(const SeriesKey& key) {
     return key.level != Level::Stage && key.level != Level::Microbatch;
 }
 
-double medianOfUnsorted(std::vector<double> values, Unit unit) {
-    std::sort(values.begin(), values.end());
-    const double median = medianOf(values);
+double medianOfSeries(std::vector<double> values, Unit unit) {
+    const double median = base::medianOf(values);
     return unit == Unit::Nanoseconds ? std::floor(median) : median;
 }
 
@@ -31,7 +31,7 @@ class Comparer {
     ComparedSeries compare(const SeriesKey& key, const Series& base, const Series& other) {
         ComparedSeries row = oneSided(key, base, Verdict::CannotTell);
         row.otherCount = other.values.size();
-        row.other = medianOfUnsorted(other.values, other.unit);
+        row.other = medianOfSeries(other.values, other.unit);
         row.difference = *row.other - *row.base;
         if (*row.base != 0) row.ratio = *row.other / *row.base;
         const bool few = std::min(row.baseCount, row.otherCount) < kFewestValues;
@@ -49,7 +49,7 @@ class Comparer {
         row.key = key;
         row.unit = series.unit;
         row.verdict = verdict;
-        const double median = medianOfUnsorted(series.values, series.unit);
+        const double median = medianOfSeries(series.values, series.unit);
         const bool inNew = verdict == Verdict::OnlyInNew;
         (inNew ? row.other : row.base) = median;
         (inNew ? row.otherCount : row.baseCount) = series.values.size();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "base/statistics.h"
 #include "trace/launch_cursor.h"
 
 namespace pleat::analysis {
@@ -118,13 +119,8 @@ class Catalogue {
         figures.count = static_cast<std::int64_t>(m_delays.size());
         figures.shortOnes = m_shortOnes;
         if (m_delays.empty()) return figures;
-        const auto nth = [&](std::size_t rank) {
-            const auto at = m_delays.begin() + static_cast<std::ptrdiff_t>(rank);
-            std::nth_element(m_delays.begin(), at, m_delays.end());
-            return *at;
-        };
-        figures.medianDelay = nth((m_delays.size() - 1) / 2);
-        figures.p90Delay = nth((m_delays.size() * 9 + 9) / 10 - 1);
+        figures.medianDelay = base::medianOf(m_delays);
+        figures.p90Delay = base::nearestRank(m_delays, 9, 10);
         return figures;
     }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "analysis/bootstrap.h"
+#include "base/statistics.h"
 
 namespace pleat::analysis {
 namespace {
@@ -110,10 +111,9 @@ IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> 
     if (durations.empty()) return statistics;
     statistics.ci95 = meanInterval(lengths);
     const std::vector<std::int64_t> inOrder = durations;
-    std::sort(durations.begin(), durations.end());
     const std::size_t n = durations.size();
-    statistics.median = {(durations[(n - 1) / 2] + durations[n / 2]) / 2};
-    statistics.p90 = {durations[(n * 9 + 9) / 10 - 1]};
+    statistics.median = {base::medianOf(durations)};
+    statistics.p90 = {base::nearestRank(durations, 9, 10)};
     statistics.mean = {sum / static_cast<std::int64_t>(n)};
     findWarmUp(inOrder, statistics);
     return statistics;

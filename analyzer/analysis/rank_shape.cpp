@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/statistics.h"
+
 namespace pleat::analysis {
 namespace {
 
@@ -12,13 +14,8 @@ double computeOf(const RankSummary& rank) {
     return static_cast<double>(rank.time[TimePart::Compute].ns);
 }
 
-// Of an even number the lower of the two in the middle.
-double medianOf(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
+// Of two the lower: the slower one stands out, not both from a mean that neither has.
+double usualOf(std::vector<double>& values) { return base::nearestRank(values, 1, 2); }
 
 // Whether one of several ratios to their median stands out from the rest.
 class Usual {
@@ -26,7 +23,7 @@ class Usual {
     explicit Usual(const std::vector<double>& ratios) {
         std::vector<double> deviations;
         for (const double ratio : ratios) deviations.push_back(std::abs(ratio - 1));
-        m_deviation = medianOf(std::move(deviations));
+        m_deviation = usualOf(deviations);
     }
     [[nodiscard]] bool standsOut(double ratio) const {
         return std::abs(ratio - 1) > std::max(kStandsOut, 4 * m_deviation);
@@ -58,7 +55,7 @@ std::vector<RankGroup> groupsBy(std::span<const RankSummary> ranks,
         groups.push_back({at, list.size(), meanOf(ranks, list)});
         computes.push_back(computeOf(groups.back().mean));
     }
-    const double median = medianOf(computes);
+    const double median = usualOf(computes);
     for (RankGroup& group : groups) {
         if (median > 0) group.ratio = computeOf(group.mean) / median;
         ratios.push_back(group.ratio);
@@ -73,7 +70,7 @@ std::vector<RankOutlier> outliersOf(std::span<const RankSummary> ranks) {
     std::map<std::int32_t, std::vector<double>> computes;
     for (const RankSummary& rank : ranks) computes[rank.coordinates.pp].push_back(computeOf(rank));
     std::map<std::int32_t, double> medians;
-    for (auto& [stage, list] : computes) medians[stage] = medianOf(std::move(list));
+    for (auto& [stage, list] : computes) medians[stage] = usualOf(list);
     std::vector<double> ratios;
     for (const RankSummary& rank : ranks) {
         const double median = medians[rank.coordinates.pp];

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "annotate/communication.h"
+#include "base/statistics.h"
 
 namespace pleat::annotate {
 namespace {
@@ -81,10 +82,9 @@ std::optional<base::Duration> plainDifference(const ClockEvidence& evidence) {
     std::vector<std::int64_t> differences;
     for (const ClockEvidence::Moment& moment : evidence.moments)
         differences.push_back(moment.first - moment.second);
-    std::sort(differences.begin(), differences.end());
-    const std::int64_t median = differences[differences.size() / 2];
+    const std::int64_t median = base::medianOf(differences);
     const std::int64_t spread =
-        differences[differences.size() * 3 / 4] - differences[differences.size() / 4];
+        base::nearestRank(differences, 3, 4) - base::nearestRank(differences, 1, 4);
     if (std::abs(median) < kPlain_ns || spread > std::abs(median) / 10) return std::nullopt;
     return base::Duration{std::abs(median)};
 }

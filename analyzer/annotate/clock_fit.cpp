@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/statistics.h"
+
 namespace pleat::annotate {
 namespace {
 
@@ -13,12 +15,6 @@ constexpr double kPlainDrift = 4;
 constexpr std::size_t kFewestForDrift = 6;
 // Clocks of computers stay within 0.05 %; what looks like more is no drift.
 constexpr double kMostDrift = 500e-6;
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 // What an anchor or a limit says beside the line's drift.
 template <class Point>
@@ -49,13 +45,13 @@ std::optional<double> medianSlope(const std::vector<ClockAnchor>& anchors) {
         }
     }
     if (slopes.empty()) return std::nullopt;
-    return median(std::move(slopes));
+    return base::medianOf(std::move(slopes));
 }
 
 double medianUndrifted(const ClockLine& line, const std::vector<ClockAnchor>& anchors) {
     std::vector<double> rest;
     for (const ClockAnchor& anchor : anchors) rest.push_back(undrifted(line, anchor));
-    return median(std::move(rest));
+    return base::medianOf(std::move(rest));
 }
 
 // The median difference, and a drift where it is plain.
@@ -64,7 +60,7 @@ ClockLine fitLine(const std::vector<ClockAnchor>& anchors) {
     flat.anchors = anchors.size();
     std::vector<double> times;
     for (const ClockAnchor& anchor : anchors) times.push_back(anchor.time);
-    flat.origin = median(std::move(times));
+    flat.origin = base::medianOf(std::move(times));
     flat.offset = medianUndrifted(flat, anchors);
     const double flatRoot = measure(flat, anchors);
     if (anchors.size() < kFewestForDrift || flatRoot <= kEndSpreadNs / 2) return flat;

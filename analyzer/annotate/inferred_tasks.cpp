@@ -12,6 +12,7 @@
 #include "annotate/advice.h"
 #include "annotate/message_order.h"
 #include "base/interval_set.h"
+#include "base/statistics.h"
 #include "schedule/generators.h"
 #include "trace/device_work.h"
 
@@ -43,12 +44,6 @@ std::vector<Order> ordersOf(const schedule::Schedule& schedule) {
         }
     }
     return orders;
-}
-
-Duration median(std::vector<Duration> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 class Inference {
@@ -251,7 +246,7 @@ class Inference {
             }
         }
         for (const Flow flow : {Forward, Backward})
-            if (!m_alone[flow].empty()) m_usual[flow] = median(m_alone[flow]);
+            if (!m_alone[flow].empty()) m_usual[flow] = base::medianOf(m_alone[flow]);
     }
 
     void addTask(const RankIteration& of, Step step, Interval span) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace pleat::annotate {
 namespace {
 
@@ -77,9 +79,7 @@ class MessageNames {
             lengths.push_back(task.span.length().ns);
         }
         if (lengths.empty()) return;
-        const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-        std::nth_element(lengths.begin(), middle, lengths.end());
-        m_early = {*middle / 4};
+        m_early = {base::medianOf(lengths) / 4};
         for (const Task& task : m_draft.found.tasks) {
             const bool forward = task.kind == ActionKind::Forward;
             if (!forward && task.kind != ActionKind::FullBackward &&

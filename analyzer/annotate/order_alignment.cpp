@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "annotate/clock_fit.h"
+#include "base/statistics.h"
 
 namespace pleat::annotate {
 namespace {
@@ -63,10 +64,7 @@ double usualGap(Parts reference) {
     std::vector<double> gaps;
     for (std::size_t i = 1; i < reference.size(); ++i)
         gaps.push_back(std::abs(static_cast<double>(reference[i].endNs - reference[i - 1].endNs)));
-    if (gaps.empty()) return 0;
-    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-    std::nth_element(gaps.begin(), middle, gaps.end());
-    return *middle;
+    return base::medianOf(gaps);
 }
 
 // The narrowest stretch that holds as many differences as there are true pairs. Where everything

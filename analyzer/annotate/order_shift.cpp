@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "annotate/clock_fit.h"
+#include "base/statistics.h"
 
 namespace pleat::annotate {
 namespace {
@@ -22,13 +23,6 @@ struct Candidate {
     double spread = 0;      // what three quarters are no farther from it than
 };
 
-double quantile(std::vector<double>& values, std::size_t quarters) {
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * quarters / 4);
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-}
-
 std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
                                      std::span<const OrderedPart> other, std::ptrdiff_t shift) {
     const std::size_t shorter = std::min(reference.size(), other.size());
@@ -45,10 +39,10 @@ std::optional<Candidate> candidateOf(std::span<const OrderedPart> reference,
             differences.push_back(static_cast<double>(reference[i].endNs - other[i].endNs));
     }
     if (differences.empty()) return std::nullopt;
-    Candidate candidate{shift, quantile(differences, 2), 0};
+    Candidate candidate{shift, base::medianOf(differences), 0};
     for (double& difference : differences) difference = std::abs(difference - candidate.difference);
     // Of noisy timers the median is small by chance in some shift or other.
-    candidate.spread = quantile(differences, 3);
+    candidate.spread = base::nearestRank(differences, 3, 4);
     return candidate;
 }
 

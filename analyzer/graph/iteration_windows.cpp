@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/statistics.h"
 #include "graph/device_steps.h"
 #include "graph/timer_events.h"
 
@@ -218,9 +219,8 @@ bool isCutOff(const std::vector<Together>& all, std::size_t at) {
     if (!atAnEnd || all.size() < 4) return false;
     std::vector<std::int64_t> others;
     for (std::size_t i = 1; i + 1 < all.size(); ++i) others.push_back(all[i].works);
-    const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
-    std::nth_element(others.begin(), middle, others.end());
-    return static_cast<double>(all[at].works) < kLeastShare * static_cast<double>(*middle);
+    return static_cast<double>(all[at].works) <
+           kLeastShare * static_cast<double>(base::medianOf(others));
 }
 
 // Without tasks: from one recorded iteration to the next. Without iterations either: all that

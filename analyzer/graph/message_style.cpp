@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/statistics.h"
 #include "graph/timer_error.h"
 
 namespace pleat::graph {
@@ -60,9 +61,7 @@ std::optional<base::Duration> usualTime(const std::vector<Message>& messages) {
         if (message.receive.begin <= message.send.begin) times.push_back(message.send.length().ns);
     }
     if (times.empty()) return std::nullopt;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return base::Duration{*middle};
+    return base::Duration{base::medianOf(times)};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/say.h"
+#include "base/statistics.h"
 
 namespace pleat::graph {
 namespace {
@@ -22,9 +23,8 @@ constexpr base::Duration kMostNoise{500'000};
 base::Duration mostNoise(const base::IdVector<trace::TaskTag, Task>& tasks) {
     std::vector<std::int64_t> lengths;
     for (const Task& task : tasks) lengths.push_back(task.span.length().ns);
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    return {std::min(*middle / 4, std::max(kMostNoise.ns, *middle / 100))};
+    const std::int64_t usual = base::medianOf(lengths);
+    return {std::min(usual / 4, std::max(kMostNoise.ns, usual / 100))};
 }
 
 auto keyOf(const Task& task) {
