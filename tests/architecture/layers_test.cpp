@@ -37,6 +37,7 @@ const std::map<std::string, Layer> kLayers = {
      {"analyzer/opening", {"base", "schedule", "trace", "store", "importers", "annotate"}, {}}},
     {"graph", {"analyzer/graph", {"base", "schedule", "trace", "annotate"}, {}}},
     {"analysis", {"analyzer/analysis", {"base", "schedule", "trace", "annotate", "graph"}, {}}},
+    {"advise", {"analyzer/advise", {"base", "schedule"}, {}}},
     {"report",
      {"analyzer/report",
       {"base", "schedule", "trace", "annotate", "graph", "analysis"},
