@@ -52,8 +52,8 @@ std::optional<double> perSecond(std::int64_t bytes, base::Duration time) {
 
 class Catalogue {
   public:
-    explicit Catalogue(const trace::Trace& trace)
-        : m_trace(trace), m_kinds(trace), m_launches(trace) {}
+    explicit Catalogue(const graph::RunIndex& run)
+        : m_trace(run.trace()), m_kinds(run.kinds()), m_launches(m_trace) {}
 
     std::optional<DeviceCatalogue> run() {
         for (std::size_t i = 0; i < m_trace.lanes().size(); ++i) look(trace::LaneId::at(i));
@@ -156,7 +156,7 @@ class Catalogue {
     }
 
     const trace::Trace& m_trace;
-    const DeviceWorkKinds m_kinds;
+    const DeviceWorkKinds& m_kinds;
     trace::LaunchCursor m_launches;
     // A rule may make some kernels of a name transfers and leave others.
     std::map<std::pair<base::StringId, DeviceWork>, KernelFigures> m_kernels;
@@ -167,8 +167,8 @@ class Catalogue {
 
 }  // namespace
 
-std::optional<DeviceCatalogue> catalogueDevices(const trace::Trace& trace) {
-    return Catalogue(trace).run();
+std::optional<DeviceCatalogue> catalogueDevices(const graph::RunIndex& run) {
+    return Catalogue(run).run();
 }
 
 }  // namespace pleat::analysis

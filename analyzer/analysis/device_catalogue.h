@@ -58,6 +58,6 @@ struct DeviceCatalogue {
 };
 
 // Nothing where no rank has device work. O(n log n) in device events.
-[[nodiscard]] std::optional<DeviceCatalogue> catalogueDevices(const trace::Trace& trace);
+[[nodiscard]] std::optional<DeviceCatalogue> catalogueDevices(const graph::RunIndex& run);
 
 }  // namespace pleat::analysis

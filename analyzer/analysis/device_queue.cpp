@@ -33,8 +33,10 @@ std::vector<Work> workOf(const trace::Trace& trace, const DeviceWorkKinds& kinds
             all.push_back(work);
         }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Work& a, const Work& b) { return a.span.begin < b.span.begin; });
+    const auto before = [](const Work& a, const Work& b) { return a.span.begin < b.span.begin; };
+    // One stream is in order already.
+    if (!std::is_sorted(all.begin(), all.end(), before))
+        std::stable_sort(all.begin(), all.end(), before);
     return all;
 }
 
@@ -60,14 +62,19 @@ DeviceIdle idleOf(const std::vector<Work>& all) {
 // Depths over time, gathered by equal spans.
 class SpanSums {
   public:
-    explicit SpanSums(base::Interval whole) : m_whole(whole), m_sums(kQueueSpans, 0) {}
+    explicit SpanSums(base::Interval whole)
+        : m_whole(whole), m_sums(kQueueSpans, 0), m_begin(edge(0)), m_end(edge(1)) {}
 
+    // `from` ascends from call to call.
     void add(TraceTime from, TraceTime to, std::int64_t depth) {
+        while (m_at + 1 < kQueueSpans && m_end <= from) advance();
         if (depth == 0 || to <= from) return;
-        for (std::size_t span = spanAt(from); span < kQueueSpans && edge(span) < to; ++span) {
-            const base::Interval part = base::intersect({from, to}, {edge(span), edge(span + 1)});
+        while (true) {
+            const base::Interval part = base::intersect({from, to}, {m_begin, m_end});
             if (!part.empty())
-                m_sums[span] += static_cast<double>(depth) * static_cast<double>(part.length().ns);
+                m_sums[m_at] += static_cast<double>(depth) * static_cast<double>(part.length().ns);
+            if (m_at + 1 == kQueueSpans || m_end >= to) return;
+            advance();
         }
     }
     [[nodiscard]] std::vector<double> means() const {
@@ -86,39 +93,35 @@ class SpanSums {
         return m_whole.begin +
                base::Duration{whole_ns / kSpans * part + whole_ns % kSpans * part / kSpans};
     }
-    [[nodiscard]] std::size_t spanAt(TraceTime time) const {
-        std::size_t low = 0, high = kQueueSpans - 1;
-        while (low < high) {
-            const std::size_t middle = (low + high + 1) / 2;
-            if (edge(middle) <= time) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return low;
+    void advance() {
+        ++m_at;
+        m_begin = m_end;
+        m_end = edge(m_at + 1);
     }
 
     const base::Interval m_whole;
     std::vector<double> m_sums;
+    std::size_t m_at = 0;  // the span at hand and its edges
+    TraceTime m_begin, m_end;
 };
 
 void measureDepth(const std::vector<Work>& all, DeviceQueue& queue) {
-    std::vector<std::pair<TraceTime, int>> steps;
+    std::vector<TraceTime> calls, begins;
     base::Interval whole{all.front().span.begin, all.front().span.end};
     for (const Work& work : all) {
         whole.end = std::max(whole.end, work.span.end);
         if (!work.called) continue;
-        steps.emplace_back(*work.called, 1);
-        steps.emplace_back(work.span.begin, -1);
+        calls.push_back(*work.called);
+        begins.push_back(work.span.begin);  // ascending, as the work is
     }
-    if (steps.empty() || whole.empty()) return;
-    std::sort(steps.begin(), steps.end());  // what begins leaves before what is called
+    if (calls.empty() || whole.empty()) return;
+    // One thread calls in order.
+    if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
     SpanSums sums(whole);
     std::int64_t depth = 0;
     base::Duration empty;
     double area = 0;
-    TraceTime since = std::min(whole.begin, steps.front().first);
+    TraceTime since = std::min({whole.begin, calls.front(), begins.front()});
     const auto hold = [&](TraceTime until) {
         const base::Interval held = base::intersect({since, until}, whole);
         since = until;
@@ -127,9 +130,11 @@ void measureDepth(const std::vector<Work>& all, DeviceQueue& queue) {
         area += static_cast<double>(depth) * static_cast<double>(held.length().ns);
         if (depth == 0) empty += held.length();
     };
-    for (const auto& [time, change] : steps) {
-        hold(time);
-        depth = std::max<std::int64_t>(0, depth + change);
+    for (std::size_t call = 0, begin = 0; begin < begins.size();) {
+        // What begins leaves before what is called at the same moment.
+        const bool leaves = call == calls.size() || begins[begin] <= calls[call];
+        hold(leaves ? begins[begin++] : calls[call++]);
+        depth = std::max<std::int64_t>(0, depth + (leaves ? -1 : 1));
         queue.deepest = std::max(queue.deepest, depth);
     }
     hold(whole.end);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/categories.h"
+#include "trace/launch_cursor.h"
 
 namespace pleat::analysis {
 namespace {
@@ -124,11 +125,12 @@ void addDeviceWork(const graph::RunIndex& run, std::span<const graph::IterationW
     }
 }
 
-IdleExplainer::IdleExplainer(const trace::Trace& trace)
-    : m_trace(trace),
-      m_kinds(trace),
-      m_streams(trace.ranks().size()),
-      m_untraced(trace.ranks().size()) {
+IdleExplainer::IdleExplainer(const graph::RunIndex& run)
+    : m_trace(run.trace()),
+      m_kinds(run.kinds()),
+      m_streams(m_trace.ranks().size()),
+      m_untraced(m_trace.ranks().size()) {
+    const trace::Trace& trace = m_trace;
     std::vector<bool> started(trace.eventCount(), false);
     for (const trace::Dependency& dependency : trace.dependencies()) {
         if (dependency.kind == trace::DependencyKind::Launch)
@@ -162,6 +164,7 @@ IdleReasons IdleExplainer::of(trace::RankId rank, const IntervalSet& idle) const
     if (idle.empty() || m_streams[rank].empty()) return {};
     const std::vector<TraceTime>& untraced = m_untraced[rank];
     NextWork next(m_trace, m_kinds, m_streams[rank], idle.intervals().front().begin);
+    trace::LaunchCursor launches(m_trace);  // the next work is later, on each stream
     std::vector<Interval> hostLate, unseen;
     for (const Interval& piece : idle.intervals()) {
         const auto call = std::lower_bound(untraced.begin(), untraced.end(), piece.begin);
@@ -171,7 +174,7 @@ IdleReasons IdleExplainer::of(trace::RankId rank, const IntervalSet& idle) const
         }
         const std::optional<EventId> work = next.from(piece.end);
         if (!work) continue;
-        const EventId launch = m_trace.launchOf(*work);
+        const EventId launch = launches.of(*work);
         if (launch.valid() && spanOf(m_trace, launch).begin >= piece.begin)
             hostLate.push_back(piece);
     }

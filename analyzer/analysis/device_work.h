@@ -33,14 +33,14 @@ struct IdleReasons {
 // What is asked for every window of a trace, found out once.
 class IdleExplainer {
   public:
-    // O(events).
-    explicit IdleExplainer(const trace::Trace& trace);
+    // O(events). The index must outlive it.
+    explicit IdleExplainer(const graph::RunIndex& run);
     // Parts of the rank's idle time, disjoint. O((idle pieces + events within) x streams).
     [[nodiscard]] IdleReasons of(trace::RankId rank, const base::IntervalSet& idle) const;
 
   private:
     const trace::Trace& m_trace;
-    const DeviceWorkKinds m_kinds;
+    const DeviceWorkKinds& m_kinds;
     base::IdVector<trace::RankTag, std::vector<trace::Trace::EventRange>> m_streams;
     // Calls that started nothing in the trace, though their name says that they start work;
     // ascending.

@@ -75,7 +75,7 @@ base::Result<IterationAnalysis> analyseIteration(const graph::RunIndex& run,
     for (std::size_t i = 0; i < ranks.size(); ++i)
         analysis.ranks.push_back({ranks[i], partition(activities[i]), {}});
 
-    const IdleExplainer explainer(trace);
+    const IdleExplainer explainer(run);
     if (trace.annotations().tasks.empty()) {
         analysis.withoutGraph = annotate::kNoActionNamed;
     } else if (auto graph = graph::measuredGraph(run, *window); graph) {

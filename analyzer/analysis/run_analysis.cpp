@@ -205,13 +205,13 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     if (!windows) return windows.error();
     analysis.iterations = iterationStatistics(*windows);
     analysis.schedule = trace.annotations().schedule;
-    analysis.devices = catalogueDevices(trace);
+    analysis.devices = catalogueDevices(run);
     noteMissing(trace, !windows->empty(), analysis.diagnostics);
     if (windows->empty()) return analysis;
 
     const std::vector<trace::RankId> ranks = trainingRanks(run);
     const auto activities = collectActivities(run, *windows, ranks);
-    const IdleExplainer explainer(trace);
+    const IdleExplainer explainer(run);
     const std::optional<double> closedForm =
         analysis.schedule ? closedFormFraction(*analysis.schedule) : std::nullopt;
     Totals totals{std::vector<RankTotals>(ranks.size()), {}, {}, {}};

@@ -249,7 +249,7 @@ base::Result<RunSeries> seriesOf(const graph::RunIndex& index, const AnalysisOpt
     for (const trace::RankId rank : ranks) run.ranks.push_back(trace.ranks()[rank]);
 
     const auto activities = collectActivities(index, *windows, ranks);
-    const IdleExplainer explainer(trace);
+    const IdleExplainer explainer(index);
     SeriesBuilder builder(windows->size());
     AccountSeries accounts(trace, ranks, builder);
     for (std::size_t w = 0; w < windows->size(); ++w) {

@@ -20,10 +20,14 @@ constexpr std::int64_t kBefore = -1;   // called before the first range
 constexpr TraceTime kNever{std::numeric_limits<std::int64_t>::max()};
 constexpr TraceTime kAlways{std::numeric_limits<std::int64_t>::min()};
 
+// Work of one kind, called within one range, one after the other on a stream; what has no recorded
+// call stands alone.
 struct Work {
-    Interval span;
+    Interval span;  // from the first begin to the latest end
     std::int64_t step = kUnknown;
     DeviceWork kind = DeviceWork::Compute;
+    std::int64_t count = 1;
+    base::Duration length;  // summed
 };
 
 // What a stream did for one step; in order of steps.
@@ -56,9 +60,18 @@ class RankSteps {
             if (kind == DeviceWork::None) continue;
             const Interval span = m_trace.event(id).span;
             const EventId call = m_launches.of(id);
-            const bool known = call.valid();
-            work.push_back(
-                {span, known ? rangeOf(m_trace.event(call).span.begin) : kUnknown, kind});
+            const std::int64_t step =
+                call.valid() ? rangeOf({m_trace.columns().startNs[call.index()]}) : kUnknown;
+            const bool goesOn = step != kUnknown && !work.empty() && work.back().step == step &&
+                                work.back().kind == kind;
+            if (!goesOn) {
+                work.push_back({span, step, kind, 1, span.length()});
+                continue;
+            }
+            Work& before = work.back();
+            before.span.end = std::max(before.span.end, span.end);
+            before.length += span.length();
+            ++before.count;
         }
         if (work.empty()) return;
         m_streams.push_back(summed(work));
@@ -88,26 +101,32 @@ class RankSteps {
     };
 
     // The last range that began by `time`; behind the end of the last, none: as many as there are.
-    [[nodiscard]] std::int64_t rangeOf(TraceTime time) const {
+    [[nodiscard]] std::int64_t rangeOf(TraceTime time) {
+        const auto isWithin = [&](std::size_t at) {
+            return at + 1 < m_ranges.size() && m_ranges[at].span.begin <= time &&
+                   time < m_ranges[at + 1].span.begin;
+        };
+        if (isWithin(m_near)) return static_cast<std::int64_t>(m_near);
         const auto after = std::upper_bound(
             m_ranges.begin(), m_ranges.end(), time,
             [](TraceTime t, const trace::IterationSpan& range) { return t < range.span.begin; });
         if (after == m_ranges.begin()) return kBefore;
         if (after == m_ranges.end() && time >= m_ranges.back().span.end)
             return static_cast<std::int64_t>(m_ranges.size());
-        return after - m_ranges.begin() - 1;
+        m_near = static_cast<std::size_t>(after - m_ranges.begin() - 1);
+        return static_cast<std::int64_t>(m_near);
     }
 
     // Gives work without a recorded call its step.
-    void resolve(std::vector<Work>& work, bool called) const {
+    void resolve(std::vector<Work>& work, bool called) {
         std::int64_t near = kBefore;
-        std::size_t unknown = 0, seen = 0;
+        std::int64_t unknown = 0, seen = 0;
         bool any = false;
         for (const Work& one : work) {
             any = any || one.step != kUnknown;
             if (!any) continue;
-            ++seen;
-            unknown += one.step == kUnknown;
+            seen += one.count;
+            unknown += one.step == kUnknown ? one.count : 0;
         }
         // Calls of most of this stream's work are missing: that some at its head is without says
         // nothing of when it was called.
@@ -125,7 +144,7 @@ class RankSteps {
         }
     }
 
-    [[nodiscard]] Stream summed(std::vector<Work>& work) const {
+    [[nodiscard]] Stream summed(std::vector<Work>& work) {
         Stream stream;
         stream.called = std::any_of(work.begin(), work.end(),
                                     [](const Work& one) { return one.step != kUnknown; });
@@ -139,7 +158,7 @@ class RankSteps {
             if (one.kind != DeviceWork::Copy) add(stream.kernels, one);
             const bool counts = (isCalled[i] || !stream.called) && one.step >= 0 &&
                                 one.step < within && one.kind == DeviceWork::Compute;
-            if (counts) stream.compute += one.span.length();
+            if (counts) stream.compute += one.length;
         }
         for (auto* list : {&stream.done, &stream.kernels}) {
             std::stable_sort(list->begin(), list->end(),
@@ -151,7 +170,7 @@ class RankSteps {
     static void add(std::vector<Done>& list, const Work& work) {
         if (list.empty() || list.back().step != work.step)
             list.push_back({work.step, work.span.begin, work.span.end, 0});
-        ++list.back().works;
+        list.back().works += work.count;
         list.back().last = std::max(list.back().last, work.span.end);
     }
 
@@ -279,6 +298,7 @@ class RankSteps {
     const DeviceWorkKinds& m_kinds;
     std::span<const trace::IterationSpan> m_ranges;
     trace::LaunchCursor m_launches;
+    std::size_t m_near = 0;  // the range found last: calls of one stream seldom leave it
     std::vector<Stream> m_streams;
 };
 

@@ -17,7 +17,7 @@ class LaunchCursor {
 
     // Invalid where none is recorded.
     [[nodiscard]] EventId of(EventId work) {
-        if (m_last.valid() && work < m_last) seek(work);
+        if (!m_last.valid() || work < m_last) seek(work);
         m_last = work;
         while (m_next < m_dependencies.size() && m_dependencies[m_next].to < work) ++m_next;
         for (std::size_t i = m_next; i < m_dependencies.size() && m_dependencies[i].to == work;
