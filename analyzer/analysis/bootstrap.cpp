@@ -1,6 +1,7 @@
 #include "analysis/bootstrap.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace pleat::analysis {
@@ -16,11 +17,26 @@ constexpr std::uint64_t kOtherSeed = 0xbf58'476d'1ce4'e5b9;
 // the same everywhere, at a bias below 1e-12.
 std::size_t draw(std::mt19937_64& generator, std::size_t count) { return generator() % count; }
 
+std::pair<base::Duration, base::Duration> normalInterval(
+    std::span<const base::Duration> durations) {
+    const auto count = static_cast<double>(durations.size());
+    double sum = 0, squares = 0;
+    for (const base::Duration duration : durations) sum += static_cast<double>(duration.ns);
+    const double mean = sum / count;
+    for (const base::Duration duration : durations) {
+        const double away = static_cast<double>(duration.ns) - mean;
+        squares += away * away;
+    }
+    const double reach = 1.96 * std::sqrt(squares) / count;
+    return {{std::llround(mean - reach)}, {std::llround(mean + reach)}};
+}
+
 }  // namespace
 
 std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
     std::span<const base::Duration> durations) {
     if (durations.size() < 2) return std::nullopt;
+    if (durations.size() > kMostResampled) return normalInterval(durations);
     std::mt19937_64 generator(kSeed);
     std::vector<std::int64_t> means;
     means.reserve(kResamples);

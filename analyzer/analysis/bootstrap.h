@@ -17,7 +17,10 @@
 
 namespace pleat::analysis {
 
-// Of the mean; none for fewer than two values. Values in ns whose sum fits.
+// Of the mean; none for fewer than two values. Values in ns whose sum fits. Of more than
+// kMostResampled the mean's distribution is normal, and no resampling is needed: 1.96 standard
+// errors either way.
+inline constexpr std::size_t kMostResampled = 2'048;
 [[nodiscard]] std::optional<std::pair<base::Duration, base::Duration>> meanInterval(
     std::span<const base::Duration> durations);
 

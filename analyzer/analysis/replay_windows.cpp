@@ -35,11 +35,15 @@ bool follows(const graph::IterationWindow& before, const graph::IterationWindow&
 
 std::size_t stretchFrom(const graph::RunIndex& run,
                         std::span<const graph::IterationWindow> windows) {
-    std::size_t count = 1;
-    while (count < windows.size() &&
+    const auto nodesOf = [&](const graph::IterationWindow& window) {
+        const graph::IterationItems items = run.itemsOf(window.iteration);
+        return items.tasks.size() + items.phases.size() + items.transfers.size();
+    };
+    std::size_t count = 1, nodes = nodesOf(windows.front());
+    while (count < windows.size() && (nodes < kMostTogetherNodes || count < kFewestTogether) &&
            run.iterationBefore(windows[count].iteration) == windows[count - 1].iteration &&
            follows(windows[count - 1], windows[count]))
-        ++count;
+        nodes += nodesOf(windows[count++]);
     return count;
 }
 

@@ -12,7 +12,13 @@
 
 namespace pleat::analysis {
 
-// How many of the windows, from the first on, follow each other in the run.
+// A graph of a long run is made in parts: one of hundreds of megabytes costs more to make than its
+// parts do, and what an iteration leaves over is forgotten within a few others.
+inline constexpr std::size_t kMostTogetherNodes = 200'000;
+inline constexpr std::size_t kFewestTogether = 16;  // windows, however large
+
+// How many of the windows, from the first on, follow each other in the run and are replayed in one
+// graph.
 [[nodiscard]] std::size_t stretchFrom(const graph::RunIndex& run,
                                       std::span<const graph::IterationWindow> windows);
 

@@ -1,6 +1,7 @@
 #include "analysis/run_info.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace pleat::analysis {
@@ -10,13 +11,16 @@ void addLane(ProcessInfo& process, const trace::Trace& trace, trace::LaneId lane
              base::TraceTime begin) {
     ++process.lanes;
     const auto range = trace.eventsOf(lane);
-    for (std::uint32_t i = range.first.index(); i < range.last.index(); ++i) {
-        const base::Interval span = trace.event(trace::EventId(i)).span;
-        const base::Duration from = span.begin - begin, to = span.end - begin;
-        process.firstEvent = std::min(process.firstEvent.value_or(from), from);
-        process.lastEvent = std::max(process.lastEvent.value_or(to), to);
-        ++process.events;
-    }
+    if (range.first == range.last) return;
+    const trace::EventColumns& columns = trace.columns();
+    base::TraceTime last{columns.startNs[range.first.index()]};
+    for (std::uint32_t i = range.first.index(); i < range.last.index(); ++i)
+        last.ns = std::max(last.ns, columns.startNs[i] + columns.durationNs[i]);
+    // A lane is in order of begins.
+    const base::Duration from = base::TraceTime{columns.startNs[range.first.index()]} - begin;
+    process.firstEvent = std::min(process.firstEvent.value_or(from), from);
+    process.lastEvent = std::max(process.lastEvent.value_or(last - begin), last - begin);
+    process.events += range.last.index() - range.first.index();
 }
 
 void countAnnotations(std::vector<ProcessInfo>& processes, const trace::Annotations& annotations) {
@@ -30,11 +34,14 @@ void countAnnotations(std::vector<ProcessInfo>& processes, const trace::Annotati
         saw(task.rank, task.iteration);
     }
     for (const trace::IterationSpan& span : annotations.iterations) saw(span.rank, span.iteration);
-    for (const trace::Transfer& transfer : annotations.transfers)
-        ++processes[transfer.rank.index()].transfers;
+    const std::span<const trace::Transfer> transfers = annotations.transfers.items();
     for (std::size_t i = 0; i < processes.size(); ++i) {
+        // They are in order of ranks.
+        const auto ofRank =
+            std::ranges::equal_range(transfers, trace::RankId::at(i), {}, &trace::Transfer::rank);
+        processes[i].transfers = static_cast<std::int64_t>(ofRank.size());
         std::vector<std::int32_t>& list = iterations[i];
-        std::sort(list.begin(), list.end());
+        if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
         processes[i].iterations = std::unique(list.begin(), list.end()) - list.begin();
     }
 }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/statistics.h"
@@ -18,44 +19,71 @@ namespace {
 using base::TraceTime;
 using trace::RankId;
 
-// By rank, ascending.
-template <class Value>
-using ByRank = std::vector<std::pair<RankId, Value>>;
-
-template <class Value>
-const Value* find(const ByRank<Value>& list, RankId rank) {
-    const auto found = std::lower_bound(
-        list.begin(), list.end(), rank,
-        [](const std::pair<RankId, Value>& one, RankId wanted) { return one.first < wanted; });
-    return found != list.end() && found->first == rank ? &found->second : nullptr;
-}
-
 struct Seen {
     std::int32_t iteration = -1;
-    bool hasTask = false;
     TraceTime firstTask, lastEnd;
-    RankId firstRank;
+    RankId firstRank;                     // invalid before its first task
     std::optional<TraceTime> firstOther;  // of phases and transfers
-    ByRank<std::size_t> tasks;
-    ByRank<TraceTime> begin;  // of the recorded iteration range, as the device saw it
     base::Duration unsure;
 };
 
-// What was recorded for each iteration that has a task; ascending. O(n log n) in annotations.
+// A value for each rank and iteration, the iterations of a rank side by side: annotations come in
+// that order.
+template <class Value>
+class Grid {
+  public:
+    Grid(std::size_t ranks, std::size_t iterations, Value value)
+        : m_iterations(iterations), m_values(ranks * iterations, value) {}
+
+    [[nodiscard]] Value& at(RankId rank, std::size_t iteration) {
+        return m_values[rank.index() * m_iterations + iteration];
+    }
+    [[nodiscard]] const Value& at(RankId rank, std::size_t iteration) const {
+        return m_values[rank.index() * m_iterations + iteration];
+    }
+
+  private:
+    std::size_t m_iterations;
+    std::vector<Value> m_values;
+};
+
+constexpr TraceTime kNoRange{std::numeric_limits<std::int64_t>::max()};
+
+// Numbers of iterations that have a task; ascending.
+std::vector<std::int32_t> iterationsOf(const base::IdVector<trace::TaskTag, trace::Task>& tasks) {
+    std::vector<std::int32_t> all, ofRank;
+    const auto join = [&] {
+        if (!std::is_sorted(ofRank.begin(), ofRank.end())) std::sort(ofRank.begin(), ofRank.end());
+        std::vector<std::int32_t> joined;
+        std::set_union(all.begin(), all.end(), ofRank.begin(), ofRank.end(),
+                       std::back_inserter(joined));
+        joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
+        all = std::move(joined);
+        ofRank.clear();
+    };
+    RankId rank;
+    for (const trace::Task& task : tasks) {
+        if (task.iteration < 0) continue;
+        if (task.rank != rank) join();
+        rank = task.rank;
+        if (ofRank.empty() || ofRank.back() != task.iteration) ofRank.push_back(task.iteration);
+    }
+    join();
+    return all;
+}
+
+// What was recorded for each iteration that has a task; ascending. O(n) in annotations that are in
+// order.
 class Gathered {
   public:
-    Gathered(const trace::Annotations& found, const std::vector<DeviceStep>& steps) {
-        for (const trace::Task& task : found.tasks) {
-            if (task.iteration < 0) continue;
-            if (m_seen.empty() || m_seen.back().iteration != task.iteration)
-                m_seen.emplace_back().iteration = task.iteration;
-        }
-        std::sort(m_seen.begin(), m_seen.end(),
-                  [](const Seen& a, const Seen& b) { return a.iteration < b.iteration; });
-        m_seen.erase(
-            std::unique(m_seen.begin(), m_seen.end(),
-                        [](const Seen& a, const Seen& b) { return a.iteration == b.iteration; }),
-            m_seen.end());
+    Gathered(const trace::Trace& trace, const std::vector<DeviceStep>& steps)
+        : m_numbers(iterationsOf(trace.annotations().tasks)),
+          m_seen(m_numbers.size()),
+          m_tasks(trace.ranks().size(), m_numbers.size(), 0),
+          m_begin(trace.ranks().size(), m_numbers.size(), kNoRange),
+          m_hasTasks(trace.ranks().size(), false) {
+        const trace::Annotations& found = trace.annotations();
+        for (std::size_t i = 0; i < m_seen.size(); ++i) m_seen[i].iteration = m_numbers[i];
         for (const trace::Task& task : found.tasks) addTask(task);
         for (std::size_t i = 0; i < steps.size(); ++i) addRange(found.iterations[i], steps[i]);
         for (const trace::Phase& phase : found.phases) addOther(phase);
@@ -64,86 +92,93 @@ class Gathered {
 
     [[nodiscard]] const std::vector<Seen>& iterations() const { return m_seen; }
 
+    // Of a rank's recorded range of an iteration, as the device saw it; kNoRange without one.
+    [[nodiscard]] TraceTime beginOf(RankId rank, std::size_t at) const {
+        return m_begin.at(rank, at);
+    }
+
+    // By iteration: has every rank with tasks as many of them as in most iterations (of equals the
+    // larger), and a range where there are any?
+    [[nodiscard]] std::vector<bool> complete(bool hasRanges) const {
+        std::vector<bool> complete(m_seen.size(), true);
+        for (std::size_t r = 0; r < m_hasTasks.size(); ++r) {
+            if (!m_hasTasks[r]) continue;
+            const auto rank = RankId::at(r);
+            std::map<std::uint32_t, std::size_t> histogram;
+            for (std::size_t i = 0; i < m_seen.size(); ++i) {
+                if (m_tasks.at(rank, i) > 0) ++histogram[m_tasks.at(rank, i)];
+            }
+            std::uint32_t usual = 0;
+            std::size_t most = 0;
+            for (const auto& [count, times] : histogram) {
+                if (times < most) continue;
+                most = times;
+                usual = count;
+            }
+            for (std::size_t i = 0; i < m_seen.size(); ++i) {
+                if (m_tasks.at(rank, i) != usual || (hasRanges && m_begin.at(rank, i) == kNoRange))
+                    complete[i] = false;
+            }
+        }
+        return complete;
+    }
+
   private:
     // Annotations come in order of rank and time, so the iteration is often that of the one before.
-    Seen* at(std::int32_t iteration) {
-        if (m_near < m_seen.size() && m_seen[m_near].iteration == iteration) return &m_seen[m_near];
-        const auto found = std::lower_bound(
-            m_seen.begin(), m_seen.end(), iteration,
-            [](const Seen& seen, std::int32_t number) { return seen.iteration < number; });
-        if (found == m_seen.end() || found->iteration != iteration) return nullptr;
-        m_near = static_cast<std::size_t>(found - m_seen.begin());
-        return &*found;
+    [[nodiscard]] std::optional<std::size_t> at(std::int32_t iteration) {
+        if (m_near < m_numbers.size() && m_numbers[m_near] == iteration) return m_near;
+        if (m_near + 1 < m_numbers.size() && m_numbers[m_near + 1] == iteration) return ++m_near;
+        const auto found = std::lower_bound(m_numbers.begin(), m_numbers.end(), iteration);
+        if (found == m_numbers.end() || *found != iteration) return std::nullopt;
+        return m_near = static_cast<std::size_t>(found - m_numbers.begin());
     }
 
     void addTask(const trace::Task& task) {
-        Seen* seen = task.iteration < 0 ? nullptr : at(task.iteration);
-        if (seen == nullptr) return;
-        if (!seen->hasTask || task.span.begin < seen->firstTask) {
-            seen->firstTask = task.span.begin;
-            seen->firstRank = task.rank;
+        const auto place = task.iteration < 0 ? std::nullopt : at(task.iteration);
+        if (!place) return;
+        Seen& seen = m_seen[*place];
+        const bool isFirst = !seen.firstRank.valid();
+        if (isFirst || task.span.begin < seen.firstTask) {
+            seen.firstTask = task.span.begin;
+            seen.firstRank = task.rank;
         }
-        seen->lastEnd = seen->hasTask ? std::max(seen->lastEnd, task.span.end) : task.span.end;
-        seen->hasTask = true;
-        if (seen->tasks.empty() || seen->tasks.back().first != task.rank)
-            seen->tasks.emplace_back(task.rank, 0);
-        ++seen->tasks.back().second;
+        seen.lastEnd = isFirst ? task.span.end : std::max(seen.lastEnd, task.span.end);
+        ++m_tasks.at(task.rank, *place);
+        m_hasTasks[task.rank.index()] = true;
     }
 
     void addRange(const trace::IterationSpan& range, const DeviceStep& step) {
-        Seen* seen = at(range.iteration);
-        if (seen == nullptr) return;
-        seen->lastEnd = std::max(seen->lastEnd, step.span.end);
-        seen->unsure = std::max(seen->unsure, step.unsure);
-        if (find(seen->begin, range.rank) == nullptr)
-            seen->begin.emplace_back(range.rank, step.span.begin);
+        const auto place = at(range.iteration);
+        if (!place) return;
+        Seen& seen = m_seen[*place];
+        seen.lastEnd = std::max(seen.lastEnd, step.span.end);
+        seen.unsure = std::max(seen.unsure, step.unsure);
+        TraceTime& begin = m_begin.at(range.rank, *place);
+        if (begin == kNoRange) begin = step.span.begin;
     }
 
     // What a rank did before its own range of the iteration was counted to it for want of another.
     template <class Item>
     void addOther(const Item& item) {
-        Seen* seen = at(item.iteration);
-        if (seen == nullptr) return;
-        seen->lastEnd = std::max(seen->lastEnd, item.span.end);
-        const TraceTime* range = find(seen->begin, item.rank);
-        if (range != nullptr && item.span.begin < *range) return;
-        seen->firstOther = std::min(seen->firstOther.value_or(item.span.begin), item.span.begin);
+        const auto place = at(item.iteration);
+        if (!place) return;
+        Seen& seen = m_seen[*place];
+        seen.lastEnd = std::max(seen.lastEnd, item.span.end);
+        const TraceTime range = m_begin.at(item.rank, *place);
+        if (range != kNoRange && item.span.begin < range) return;
+        seen.firstOther = std::min(seen.firstOther.value_or(item.span.begin), item.span.begin);
     }
 
+    std::vector<std::int32_t> m_numbers;
     std::vector<Seen> m_seen;
+    Grid<std::uint32_t> m_tasks;
+    Grid<TraceTime> m_begin;
+    std::vector<bool> m_hasTasks;  // by rank
     std::size_t m_near = 0;
 };
 
-// How many tasks each training rank has in most iterations; of equals the larger.
-ByRank<std::size_t> usualTasks(const std::vector<Seen>& iterations) {
-    std::map<RankId, std::map<std::size_t, std::size_t>> histogram;
-    for (const Seen& seen : iterations) {
-        for (const auto& [rank, count] : seen.tasks) ++histogram[rank][count];
-    }
-    ByRank<std::size_t> usual;
-    for (const auto& [rank, counts] : histogram) {
-        std::size_t most = 0;
-        usual.emplace_back(rank, 0);
-        for (const auto& [count, times] : counts) {
-            if (times < most) continue;
-            most = times;
-            usual.back().second = count;
-        }
-    }
-    return usual;
-}
-
-bool isComplete(const Seen& seen, const ByRank<std::size_t>& usual, bool hasRanges) {
-    return std::all_of(usual.begin(), usual.end(), [&](const auto& entry) {
-        const std::size_t* tasks = find(seen.tasks, entry.first);
-        return tasks != nullptr && *tasks == entry.second &&
-               (!hasRanges || find(seen.begin, entry.first) != nullptr);
-    });
-}
-
-TraceTime beginOf(const Seen& seen, std::optional<TraceTime> earlierEnd) {
-    const TraceTime* range = find(seen.begin, seen.firstRank);
-    const TraceTime begin = range == nullptr ? seen.firstTask : std::min(*range, seen.firstTask);
+TraceTime beginOf(const Seen& seen, TraceTime range, std::optional<TraceTime> earlierEnd) {
+    const TraceTime begin = std::min(range, seen.firstTask);
     if (!seen.firstOther) return begin;
     return std::min(begin, std::max(*seen.firstOther, earlierEnd.value_or(*seen.firstOther)));
 }
@@ -151,13 +186,15 @@ TraceTime beginOf(const Seen& seen, std::optional<TraceTime> earlierEnd) {
 std::vector<IterationWindow> windowsOfTasks(const trace::Trace& trace,
                                             const std::vector<DeviceStep>& steps) {
     const trace::Annotations& found = trace.annotations();
-    const Gathered gathered(found, steps);
-    const ByRank<std::size_t> usual = usualTasks(gathered.iterations());
+    const Gathered gathered(trace, steps);
+    const std::vector<bool> complete = gathered.complete(!found.iterations.empty());
     const std::map<std::int32_t, base::Interval> timers = timerSteps(trace);
     std::vector<IterationWindow> windows;
     std::optional<TraceTime> earlierEnd;
-    for (const Seen& seen : gathered.iterations()) {
-        TraceTime begin = beginOf(seen, earlierEnd), end = seen.lastEnd;
+    for (std::size_t i = 0; i < gathered.iterations().size(); ++i) {
+        const Seen& seen = gathered.iterations()[i];
+        TraceTime begin = beginOf(seen, gathered.beginOf(seen.firstRank, i), earlierEnd);
+        TraceTime end = seen.lastEnd;
         if (const auto timer = timers.find(seen.iteration); timer != timers.end()) {
             begin = timer->second.begin;
             end = std::max(end, timer->second.end);
@@ -168,10 +205,8 @@ std::vector<IterationWindow> windowsOfTasks(const trace::Trace& trace,
             before.window.end = std::min(before.window.end, begin);
         }
         earlierEnd = std::max(earlierEnd.value_or(end), end);
-        windows.push_back({seen.iteration,
-                           {begin, std::max(begin, end)},
-                           isComplete(seen, usual, !found.iterations.empty()),
-                           seen.unsure});
+        windows.push_back(
+            {seen.iteration, {begin, std::max(begin, end)}, complete[i], seen.unsure});
     }
     return windows;
 }

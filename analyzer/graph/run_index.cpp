@@ -52,13 +52,17 @@ std::size_t RunIndex::windowOf(std::int32_t iteration) const {
 
 template <class Items>
 RunIndex::Grouped RunIndex::grouped(const Items& items) const {
-    std::vector<std::size_t> windows;
+    std::vector<std::uint32_t> windows;
+    windows.reserve(items.size());
     Grouped groups{std::vector<std::uint32_t>(m_windows.size() + 1, 0), {}};
     std::size_t near = 0;  // lists are in order of rank and time, so iterations seldom change
     for (const auto& item : items) {
-        if (near >= m_windows.size() || m_windows[near].iteration != item.iteration)
+        if (near + 1 < m_windows.size() && m_windows[near + 1].iteration == item.iteration) {
+            ++near;
+        } else if (near >= m_windows.size() || m_windows[near].iteration != item.iteration) {
             near = windowOf(item.iteration);
-        windows.push_back(near);
+        }
+        windows.push_back(static_cast<std::uint32_t>(near));
         if (near < m_windows.size()) ++groups.first[near + 1];
     }
     for (std::size_t w = 0; w < m_windows.size(); ++w) groups.first[w + 1] += groups.first[w];

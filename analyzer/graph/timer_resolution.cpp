@@ -22,28 +22,34 @@ constexpr base::Duration kMostNoise{500'000};
 
 base::Duration mostNoise(const base::IdVector<trace::TaskTag, Task>& tasks) {
     std::vector<std::int64_t> lengths;
+    lengths.reserve(tasks.size());
     for (const Task& task : tasks) lengths.push_back(task.span.length().ns);
     const std::int64_t usual = base::medianOf(lengths);
     return {std::min(usual / 4, std::max(kMostNoise.ns, usual / 100))};
 }
 
+auto passOf(const Task& task) { return std::pair(task.rank, task.iteration); }
+
 auto keyOf(const Task& task) {
-    return std::tuple(task.rank, task.iteration, task.stage, task.microbatch,
-                      task.kind == ActionKind::Forward);
+    return std::tuple(task.stage, task.microbatch, task.kind == ActionKind::Forward);
 }
 
 class Estimate {
   public:
     explicit Estimate(const trace::Trace& trace)
         : m_trace(trace), m_most(mostNoise(trace.annotations().tasks)) {
+        m_tasks.reserve(trace.annotations().tasks.size());
         for (const Task& task : trace.annotations().tasks) {
             // The gradient that is handed on is that of B or I.
             if (task.kind == ActionKind::Forward || task.kind == ActionKind::FullBackward ||
                 task.kind == ActionKind::InputBackward)
                 m_tasks.push_back(&task);
         }
-        std::sort(m_tasks.begin(), m_tasks.end(),
-                  [](const Task* a, const Task* b) { return keyOf(*a) < keyOf(*b); });
+        const auto before = [](const Task* a, const Task* b) { return passOf(*a) < passOf(*b); };
+        // In order of rank and time, they nearly always are in that of iterations.
+        if (!std::is_sorted(m_tasks.begin(), m_tasks.end(), before))
+            std::stable_sort(m_tasks.begin(), m_tasks.end(), before);
+        m_first = m_last = m_tasks.end();
     }
 
     TimerResolution run() && {
@@ -63,17 +69,29 @@ class Estimate {
     void ofMessage(const Transfer& message) {
         const bool forward = *message.action == ActionKind::SendForward ||
                              *message.action == ActionKind::ReceiveForward;
-        const auto key =
-            std::tuple(message.rank, message.iteration, message.stage, message.microbatch, forward);
+        enter({message.rank, message.iteration});
+        const auto key = std::tuple(message.stage, message.microbatch, forward);
         const auto found =
-            std::lower_bound(m_tasks.begin(), m_tasks.end(), key,
+            std::lower_bound(m_first, m_last, key,
                              [](const Task* task, const auto& of) { return keyOf(*task) < of; });
-        if (found == m_tasks.end() || keyOf(**found) != key) return;
+        if (found == m_last || keyOf(**found) != key) return;
         if (message.operation == trace::Operation::Receive) {
             compare(message.span, message.event, (*found)->span, **found);
         } else {
             compare((*found)->span, (*found)->event, message.span, message);
         }
+    }
+
+    // Puts the tasks of a rank's iteration in order; messages come one iteration after the other.
+    void enter(std::pair<trace::RankId, std::int32_t> pass) {
+        if (m_first != m_last && passOf(**m_first) == pass) return;
+        m_first =
+            std::lower_bound(m_tasks.begin(), m_tasks.end(), pass,
+                             [](const Task* task, const auto& of) { return passOf(*task) < of; });
+        m_last = std::find_if(m_first, m_tasks.end(),
+                              [&](const Task* task) { return passOf(*task) != pass; });
+        std::stable_sort(m_first, m_last,
+                         [](const Task* a, const Task* b) { return keyOf(*a) < keyOf(*b); });
     }
 
     // `before` has to end before `after` may begin.
@@ -99,7 +117,8 @@ class Estimate {
 
     const trace::Trace& m_trace;
     const base::Duration m_most;
-    std::vector<const Task*> m_tasks;  // by keyOf
+    std::vector<const Task*> m_tasks;                    // by passOf
+    std::vector<const Task*>::iterator m_first, m_last;  // of the pass entered; by keyOf
     TimerResolution m_found;
 };
 

@@ -9,7 +9,7 @@ namespace pleat::base {
 
 void keepFreedMemory() {
 #if defined(__GLIBC__)
-    constexpr int kNever = 1 << 30;
+    constexpr int kNever = -1;
     constexpr int kLargestMapped = 1 << 25;  // what glibc accepts at most
     mallopt(M_TRIM_THRESHOLD, kNever);
     mallopt(M_MMAP_THRESHOLD, kLargestMapped);

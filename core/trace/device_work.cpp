@@ -18,12 +18,13 @@ DeviceWork workOfDomain(std::string_view domain) {
 
 DeviceWorkKinds::DeviceWorkKinds(const EventColumns& events,
                                  const base::IdVector<TransferTag, Transfer>& found)
-    : m_events(&events),
-      m_communicates(events.strings.size(), false),
-      m_ofTransfer(events.lane.size(), false) {
+    : m_events(&events), m_communicates(events.strings.size(), false) {
     for (std::size_t i = 0; i < events.strings.size(); ++i) {
         m_ofDomain.push_back(workOfDomain(events.strings.text(base::StringId::at(i))));
     }
+    const bool anyDevice = std::any_of(m_ofDomain.begin(), m_ofDomain.end(),
+                                       [](DeviceWork work) { return work != DeviceWork::None; });
+    if (!anyDevice) return;  // nothing is asked of names and transfers
     std::vector<bool> known(events.strings.size(), false);
     for (std::size_t i = 0; i < events.lane.size(); ++i) {
         const base::StringId domain = events.domain[i], name = events.name[i];
@@ -33,6 +34,7 @@ DeviceWorkKinds::DeviceWorkKinds(const EventColumns& events,
         known[name.index()] = true;
         m_communicates[name.index()] = communicationKernel(events.strings.text(name)).has_value();
     }
+    m_ofTransfer.resize(events.lane.size(), false);
     for (const Transfer& transfer : found) {
         if (transfer.event.valid()) m_ofTransfer[transfer.event.index()] = true;
     }

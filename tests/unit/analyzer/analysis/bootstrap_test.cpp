@@ -32,6 +32,23 @@ TEST(Bootstrap, OfConstantsTheIntervalIsTheDifference) {
     EXPECT_EQ(difference.interval({5, 5, 5}, {8, 8}), std::pair(3.0, 3.0));
 }
 
+// Resampled or not: around the limit the interval is the same, within its own noise.
+TEST(Bootstrap, ManyValuesHaveTheIntervalThatResamplingWouldGive) {
+    std::mt19937_64 generator(5);
+    std::vector<base::Duration> durations;
+    for (const double value : drawn(generator, kMostResampled + 1, 1e6, 5e4))
+        durations.push_back({std::llround(value)});
+    const auto many = meanInterval(durations);
+    durations.pop_back();
+    const auto resampled = meanInterval(durations);
+    ASSERT_TRUE(many && resampled);
+    const auto length = [](const auto& interval) {
+        return static_cast<double>((interval->second - interval->first).ns);
+    };
+    EXPECT_NEAR(length(many) / length(resampled), 1, 0.06);
+    EXPECT_NEAR(static_cast<double>((many->first - resampled->first).ns), 0, 0.1 * length(many));
+}
+
 TEST(Bootstrap, AMeasurementDoesNotDifferFromItself) {
     EXPECT_EQ(MedianDifference().interval({1, 100, 3}, {1, 100, 3}), std::pair(0.0, 0.0));
     // Equal medians of other values may.
