@@ -355,6 +355,11 @@ bool onlyWaits(const Candidate& candidate, double recorded) {
     return isMostlyPauses(candidate) && static_cast<double>(candidate.gain.ns) < kLeastOfIt * cost;
 }
 
+bool isNoise(const Candidate& candidate, double recorded) {
+    return static_cast<double>(candidate.gain.ns) < kLeastSlowdown * recorded &&
+           candidate.slowdown < 1 + kLeastWithoutGain;
+}
+
 // Judged from the iteration's begin to its last work: what a recorder adds at the end is no work.
 double meanRest(const ReplayModel& model) {
     double sum = 0;
@@ -389,7 +394,8 @@ std::vector<Straggler> findStragglers(const ReplayModel& model) {
         candidate.gain = {std::llround(recorded - meanOf(without))};
     }
     std::erase_if(candidates, [&](const Candidate& candidate) {
-        return candidate.slowdown < leastSlowdown(candidate) || onlyWaits(candidate, recorded);
+        return candidate.slowdown < leastSlowdown(candidate) || isNoise(candidate, recorded) ||
+               onlyWaits(candidate, recorded);
     });
     std::vector<Straggler> stragglers;
     for (const std::size_t at : ordered(model, candidates))

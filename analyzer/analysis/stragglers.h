@@ -18,7 +18,10 @@ namespace pleat::analysis {
 // Below it nothing stands out.
 inline constexpr double kLeastSlowdown = 0.01;
 // The same of what is mostly pauses: dependencies that nothing recorded look like small ones.
-inline constexpr double kLeastPauseSlowdown = 0.02;
+inline constexpr double kLeastPauseSlowdown = 0.03;
+// Noise makes everything a little slower than the usual, and the end of no part of it would save
+// anything: what gains less than kLeastSlowdown has to cost so much more alone.
+inline constexpr double kLeastWithoutGain = 0.03;
 // Of each kind only so many suspects are replayed, those whose work exceeds the ideal most.
 inline constexpr std::size_t kMostSuspectsOfAKind = 32;
 

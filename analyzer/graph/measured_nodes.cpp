@@ -295,8 +295,19 @@ class Nodes {
             ready = addNode(NodeKind::Ready, RankId(), transfer.iteration, {moment, moment},
                             transfer.match.index());
             describe(ready, transfer);
+            m_draft.nodes[ready].stage = stageOfLast(transfer);
         }
         return ready;
+    }
+
+    // The stage that the communication waited for: its sender and its receiver have different ones.
+    [[nodiscard]] std::int32_t stageOfLast(const trace::Transfer& transfer) const {
+        const trace::Match& match = m_draft.found.matches[transfer.match];
+        for (const trace::TransferId member : match.members) {
+            const trace::Transfer& other = m_draft.found.transfers[member];
+            if (other.rank == match.lastRank) return other.stage;
+        }
+        return transfer.stage;
     }
 
     // Where a transfer begins within a task, or a task goes on after it.
@@ -313,6 +324,11 @@ class Nodes {
             part->inTask = m_draft.nodes[each.piece].source;
             part->blocked = part->blocked || each.follows;
             if (each.follows) {
+                // The task goes on when it has ended, though timers of two streams may differ: a
+                // kernel at 111.725 ms after an all-reduce that ends at 111.727 ms.
+                const TraceTime goesOn = m_draft.nodes[each.piece].measured.begin;
+                Interval& transfer = m_draft.nodes[part->node].measured;
+                transfer.end = std::max(transfer.begin, std::min(transfer.end, goesOn));
                 m_draft.addEdge(part->node, each.piece, EdgeReason::Order);
             } else {
                 m_draft.addEdge(each.piece, part->entry, EdgeReason::Order);

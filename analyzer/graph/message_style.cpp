@@ -37,7 +37,8 @@ struct Message {
     }
 };
 
-std::map<Kind, std::vector<Message>> messagesOf(const trace::Trace& trace) {
+std::map<Kind, std::vector<Message>> messagesOf(const trace::Trace& trace,
+                                                base::Duration ofTimers) {
     std::map<Kind, std::vector<Message>> messages;
     const auto& found = trace.annotations();
     const std::size_t step = 1 + found.matches.size() / kMostLookedAt;
@@ -50,7 +51,7 @@ std::map<Kind, std::vector<Message>> messagesOf(const trace::Trace& trace) {
         if (send->operation != trace::Operation::Send ||
             receive->operation != trace::Operation::Receive)
             continue;
-        base::Duration resolution = kOfATimer;
+        base::Duration resolution = std::max(kOfATimer, ofTimers);
         for (const Transfer* end : {send, receive})
             resolution += trace.ranks()[end->rank].clockBound.value_or(base::Duration{});
         const int action = send->action ? static_cast<int>(*send->action) : -1;
@@ -72,9 +73,9 @@ std::optional<base::Duration> usualTime(const std::vector<Message>& messages) {
 
 }  // namespace
 
-bool sendsAreBuffered(const trace::Trace& trace) {
+bool sendsAreBuffered(const trace::Trace& trace, base::Duration resolution) {
     std::int64_t buffered = 0, together = 0, impossible = 0;
-    for (const auto& [kind, messages] : messagesOf(trace)) {
+    for (const auto& [kind, messages] : messagesOf(trace, resolution)) {
         const std::optional<base::Duration> usual = usualTime(messages);
         for (const Message& message : messages) {
             if (message.receive.end + message.resolution < message.send.begin) ++impossible;

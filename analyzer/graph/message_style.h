@@ -10,7 +10,8 @@ namespace pleat::graph {
 
 // A message whose receive was posted well after its send had begun is a witness: it took the usual
 // time of its kind from the one or from the other. False where there are no witnesses: then both
-// mean the same. O(n log n) in the messages.
-[[nodiscard]] bool sendsAreBuffered(const trace::Trace& trace);
+// mean the same. `resolution` is what the trace's timers can tell apart (timer_resolution.h).
+// O(n log n) in the messages.
+[[nodiscard]] bool sendsAreBuffered(const trace::Trace& trace, base::Duration resolution = {});
 
 }  // namespace pleat::graph

@@ -36,7 +36,7 @@ RunIndex::RunIndex(const trace::Trace& trace)
       m_transfers(grouped(trace.annotations().transfers)),
       m_inner(innerTransfers(trace, m_kinds)),
       m_resolution(timerResolution(trace)),
-      m_sendsAreBuffered(graph::sendsAreBuffered(trace)) {
+      m_sendsAreBuffered(graph::sendsAreBuffered(trace, m_resolution.value)) {
     m_resolution.note(m_diagnostics);
 }
 

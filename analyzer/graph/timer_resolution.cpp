@@ -54,7 +54,9 @@ class Estimate {
 
     TimerResolution run() && {
         for (const Transfer& transfer : m_trace.annotations().transfers) {
-            if (transfer.action && isCommunication(*transfer.action)) ofMessage(transfer);
+            if (!transfer.action) continue;
+            if (isCommunication(*transfer.action)) ofMessage(transfer);
+            if (*transfer.action == ActionKind::ReduceGradient) ofSync(transfer);
         }
         const auto& tasks = m_trace.annotations().tasks;
         for (std::size_t i = 1; i < tasks.size(); ++i) {
@@ -80,6 +82,18 @@ class Estimate {
         } else {
             compare((*found)->span, (*found)->event, message.span, message);
         }
+    }
+
+    // It follows the last backward of its stage.
+    void ofSync(const Transfer& sync) {
+        enter({sync.rank, sync.iteration});
+        const Task* last = nullptr;
+        for (auto task = m_first; task != m_last; ++task) {
+            if ((*task)->stage == sync.stage && (*task)->kind != ActionKind::Forward &&
+                (last == nullptr || (*task)->span.end > last->span.end))
+                last = *task;
+        }
+        if (last != nullptr) compare(last->span, last->event, sync.span, sync);
     }
 
     // Puts the tasks of a rank's iteration in order; messages come one iteration after the other.

@@ -282,6 +282,7 @@ Json toJson(const analysis::StragglerSearch& search) {
             {"compared", std::move(compared)},
             {"least_slowdown", 1 + analysis::kLeastSlowdown},
             {"least_pause_slowdown", 1 + analysis::kLeastPauseSlowdown},
+            {"least_without_gain", 1 + analysis::kLeastWithoutGain},
             {"missing", search.missing.empty() ? Json(nullptr) : Json(search.missing)}};
 }
 

@@ -304,5 +304,41 @@ TEST(MeasuredGraph, ASendThatCameLateHangsOnItsOwnRank) {
               (Slack{{"stage 0", 0}, {"optimizer", 5'000}, {"stage 1", 0}}));
 }
 
+// Where the receiver was late, the stage that was waited for is the receiver's, in whatever order
+// the ranks were opened.
+TEST(MeasuredGraph, AMessageHangsOnTheStageOfItsLastEnd) {
+    for (const bool senderFirst : {true, false}) {
+        trace::TraceBuilder builder;
+        const auto add = [&](std::int32_t number, const char* task, base::Interval span,
+                             const char* message, base::Interval moves) {
+            trace::Rank rank;
+            rank.number = number;
+            const trace::RankId id = builder.addRank(rank);
+            std::int64_t thread = 1;
+            for (const auto& [name, of] : {std::pair(task, span), std::pair(message, moves)}) {
+                builder.addEvent({builder.addLane({id, trace::LaneKind::HostThread, thread++, ""}),
+                                  builder.intern(name), builder.intern("pleat"),
+                                  trace::EventKind::Range, trace::EventFlag::None, of});
+            }
+        };
+        const auto sender = [&] {
+            add(0, "0F0", {{0}, {10'000}}, "0SEND_F0", {{10'000}, {45'000}});
+        };
+        if (senderFirst) sender();
+        add(1, "1F0", {{45'000}, {60'000}}, "1RECV_F0", {{40'000}, {45'000}});
+        if (!senderFirst) sender();
+        const auto trace = annotate::annotate(std::move(builder).build().trace).value();
+        const auto windows = graph::iterationWindows(trace);
+        const auto graph = graph::measuredGraph(trace, windows.at(0)).value();
+        std::size_t ready = 0;
+        for (const graph::Node& node : graph.nodes()) {
+            if (node.kind != graph::NodeKind::Ready) continue;
+            EXPECT_EQ(node.stage, 1) << senderFirst;
+            ++ready;
+        }
+        EXPECT_EQ(ready, 1U);
+    }
+}
+
 }  // namespace
 }  // namespace pleat

@@ -12,6 +12,7 @@
 #include "graph/measured_graph.h"
 #include "schedule/generators.h"
 #include "support/synthetic_run.h"
+#include "trace/categories.h"
 #include "trace/trace_builder.h"
 
 namespace pleat {
@@ -87,6 +88,24 @@ TEST(MeasuredNoise, WhatOverlapsByMoreThanTimersDoIsNotTakenForNoise) {
     }
     const trace::Trace trace = annotate::annotate(testing::traceOf(run)).value();
     EXPECT_EQ(graph::RunIndex(trace).resolution().value.ns, 0);
+}
+
+// Engines whose messages are steps of their thread overlap nothing: there only the gradient sync,
+// on a thread of its own, shows what the timers are wrong by.
+TEST(MeasuredNoise, ASyncThatBeginsBeforeItsLastBackwardEndsShowsTheResolution) {
+    auto run = testing::makeSyntheticRun(pipeline("1f1b", 1));
+    std::size_t moved = 0;
+    for (auto& event : run.events) {
+        if (event.name != "0REDUCE_GRAD") continue;
+        event.span.begin = event.span.begin - Duration{200'000};
+        ++moved;
+    }
+    ASSERT_GT(moved, 0U);
+    const trace::Trace trace = annotate::annotate(testing::traceOf(run)).value();
+    const graph::RunIndex index(trace);
+    EXPECT_EQ(index.resolution().value.ns, 200'000);
+    const auto graph = graph::measuredGraph(index, index.windows().front()).value();
+    EXPECT_EQ(graph.contradictions().count, 0) << "the sync still follows the backward";
 }
 
 TEST(MeasuredNoise, DropsAndCountsAnOrderThatTimesContradict) {
@@ -202,6 +221,46 @@ TEST(MeasuredNoise, ATaskWithTransfersWithinIsInPiecesOfItsOwnWork) {
     durations[nodeOf(graph, NodeKind::Task, schedule::ActionKind::Forward, 0, 0).index()] = {8'000};
     EXPECT_EQ(graph::earliestTimes(graph, {}, durations).end.ns, 45'000)
         << "what the first stage gains, the second does not wait for";
+}
+
+// Rank 0's backward ends with a kernel that an all-reduce on another stream blocks: it begins at
+// 111 us, though the all-reduce ends 2 us later as its own timer has it. It follows all the same.
+TEST(MeasuredNoise, WhatAnAllReduceBlocksFollowsItThoughItsTimerEndsLater) {
+    trace::TraceBuilder builder;
+    const auto kernel = [&](trace::LaneId lane, const char* name, std::int64_t begin,
+                            std::int64_t end) {
+        builder.addEvent({lane,
+                          builder.intern(name),
+                          builder.intern(trace::categories::kKernel),
+                          trace::EventKind::Range,
+                          trace::EventFlag::None,
+                          {{begin * 1'000}, {end * 1'000}}});
+    };
+    for (std::int32_t number = 0; number < 2; ++number) {
+        trace::Rank rank;
+        rank.number = number;
+        rank.coordinates.dp = number;
+        rank.coordinates.pp = 0;
+        const trace::RankId id = builder.addRank(rank);
+        const auto compute = builder.addLane({id, trace::LaneKind::DeviceStream, 7, ""});
+        const auto sync = builder.addLane({id, trace::LaneKind::DeviceStream, 21, ""});
+        const auto ranges = builder.addLane({id, trace::LaneKind::DeviceStream, 8, ""});
+        const std::int64_t own = number == 0 ? 60 : 100;  // rank 1 is late
+        kernel(compute, "gemm", 0, own);
+        kernel(compute, "gemm", 111, 112);
+        kernel(sync, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", own, 113);
+        builder.addEvent({ranges,
+                          builder.intern("0B0"),
+                          builder.intern("pleat"),
+                          trace::EventKind::Range,
+                          trace::EventFlag::None,
+                          {{0}, {112'000}}});
+    }
+    const trace::Trace trace = annotate::annotate(std::move(builder).build().trace).value();
+    const graph::RunIndex index(trace);
+    ASSERT_EQ(index.inner().size(), 2U);
+    const auto graph = graph::measuredGraph(index, index.windows().front()).value();
+    EXPECT_EQ(pauseOf(graph).ns, 0) << "rank 0 waits for the all-reduce, it does not pause";
 }
 
 // The optimizer of the first iteration runs on while the second has begun on the other rank: the
