@@ -185,9 +185,27 @@ class Links {
         const schedule::Placement anywhere;
         forEachDependency(send, context(of, anywhere), [&](const Action& needed) {
             const auto ends = m_draft.find(of, needed);
-            if (ends && m_draft.nodes[ends->last].source != part.inTask)
-                m_draft.addEdge(ends->last, part.entry, EdgeReason::Rule);
+            if (!ends || m_draft.nodes[ends->last].source == part.inTask) return;
+            m_draft.addEdge(ends->last, part.entry, EdgeReason::Rule);
+            linkTrailing(part, m_draft.nodes[ends->last].measured.end);
         });
+    }
+
+    // What a stage sends is complete when the collectives that its task ends with are done: a
+    // tensor-parallel all-reduce follows the last kernel of a layer that computes.
+    void linkTrailing(const TransferPart& send, TraceTime taskEnd) {
+        const trace::Transfer& sent = *send.transfer;
+        for (const TransferPart* part = &send; part != m_draft.parts.data();) {
+            const trace::Transfer& before = *(--part)->transfer;
+            if (before.rank != sent.rank || before.span.end + m_draft.resolution < taskEnd) return;
+            const bool completes = before.dimension == trace::Dimension::Tp ||
+                                   before.dimension == trace::Dimension::Ep ||
+                                   before.dimension == trace::Dimension::Cp;
+            if (completes && !isMessage(before.operation) &&
+                before.span.begin + m_draft.resolution >= taskEnd &&
+                before.span.end <= sent.span.begin + m_draft.resolution)
+                m_draft.addEdge(part->node, send.entry, EdgeReason::Inferred);
+        }
     }
 
     // A receive is posted ahead, or once its rank has computed what comes before: where it is what
