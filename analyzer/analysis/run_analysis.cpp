@@ -41,7 +41,7 @@ void addIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
         totals.ideal.whole += ideal.whole;
     }
     for (std::size_t i = 0; i < activities.size(); ++i)
-        totals.ranks[i].add(trace, activities[i], account.partitions[i], account.causes[i],
+        totals.ranks[i].add(activities[i], account.partitions[i], account.causes[i],
                             account.idleWaits[i]);
 }
 
@@ -157,7 +157,7 @@ void fillIn(RunAnalysis& analysis, const trace::Trace& trace,
     const auto count = static_cast<std::int64_t>(windows.size());
     RankTotals all;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-        analysis.ranks.push_back(totals.ranks[i].mean(trace.ranks()[ranks[i]], count));
+        analysis.ranks.push_back(totals.ranks[i].mean(trace, trace.ranks()[ranks[i]], count));
         all += totals.ranks[i];
     }
     analysis.transfers = meanRows(all.transfers, count);

@@ -30,6 +30,7 @@ struct AnalysisOptions {
 
 struct WaitSummary {
     std::int32_t lateRank = -1;  // number; -1 unknown
+    std::string lateDevice;      // where its process worked on several; else empty
     trace::Dimension dimension = trace::Dimension::Other;
     base::Duration duration;
 };

@@ -70,8 +70,7 @@ class AccountSeries {
         RankTotals all;
         for (std::size_t i = 0; i < activities.size(); ++i) {
             RankTotals rank;
-            rank.add(m_trace, activities[i], account.partitions[i], account.causes[i],
-                     account.idleWaits[i]);
+            rank.add(activities[i], account.partitions[i], account.causes[i], account.idleWaits[i]);
             const trace::Rank& about = m_trace.ranks()[m_ranks[i]];
             addParts({Level::Rank, about.number, trace::rankTitle(about), {}}, iteration, rank, 1);
             all += rank;
@@ -90,7 +89,7 @@ class AccountSeries {
     }
 
     [[nodiscard]] RankSummary mean(std::size_t iterations) const {
-        return m_totals.mean({}, static_cast<std::int64_t>(iterations * m_ranks.size()));
+        return m_totals.mean(m_trace, {}, static_cast<std::int64_t>(iterations * m_ranks.size()));
     }
 
   private:

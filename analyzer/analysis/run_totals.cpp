@@ -33,10 +33,16 @@ std::map<Key, base::Duration> meanMap(const std::map<Key, base::Duration>& sums,
 }
 
 // The longest first.
-std::vector<WaitSummary> meanWaits(const RankTotals::Waits& waits, std::int64_t iterations) {
+std::vector<WaitSummary> meanWaits(const trace::Trace& trace, const RankTotals::Waits& waits,
+                                   std::int64_t iterations) {
     std::vector<WaitSummary> means;
-    for (const auto& [key, sum] : waits)
-        means.push_back({key.first, key.second, {sum.ns / iterations}});
+    for (const auto& [key, sum] : waits) {
+        const trace::Rank late = key.first.valid() ? trace.ranks()[key.first] : trace::Rank();
+        means.push_back({late.number,
+                         late.oneOfSeveralDevices ? late.device : "",
+                         key.second,
+                         {sum.ns / iterations}});
+    }
     std::stable_sort(means.begin(), means.end(), [](const WaitSummary& a, const WaitSummary& b) {
         return a.duration > b.duration;
     });
@@ -45,17 +51,12 @@ std::vector<WaitSummary> meanWaits(const RankTotals::Waits& waits, std::int64_t 
 
 }  // namespace
 
-void RankTotals::add(const trace::Trace& trace, const RankActivity& activity,
-                     const Partition& parts, const CauseDurations& bubble,
-                     const std::vector<IdleWait>& idle) {
+void RankTotals::add(const RankActivity& activity, const Partition& parts,
+                     const CauseDurations& bubble, const std::vector<IdleWait>& idle) {
     time += TimeAccount{parts.lengths(), bubble, parts.hidden.total()};
-    for (const Wait& wait : waitsOf(activity, parts)) {
-        const std::int32_t number =
-            wait.lateRank.valid() ? trace.ranks()[wait.lateRank].number : -1;
-        waits[{number, wait.dimension}] += wait.duration;
-    }
-    for (const IdleWait& wait : idle)
-        idleWaits[{trace.ranks()[wait.lateRank].number, wait.dimension}] += wait.duration;
+    for (const Wait& wait : waitsOf(activity, parts))
+        waits[{wait.lateRank, wait.dimension}] += wait.duration;
+    for (const IdleWait& wait : idle) idleWaits[{wait.lateRank, wait.dimension}] += wait.duration;
     for (const TransferRow& row : transferOverlap(activity, parts.compute))
         transfers[row.key] += row.figures;
     for (const GradientSyncRow& row : gradientSyncOverlap(activity, parts.compute))
@@ -71,15 +72,16 @@ RankTotals& RankTotals::operator+=(const RankTotals& other) {
     return *this;
 }
 
-RankSummary RankTotals::mean(const trace::Rank& rank, std::int64_t iterations) const {
+RankSummary RankTotals::mean(const trace::Trace& trace, const trace::Rank& rank,
+                             std::int64_t iterations) const {
     RankSummary summary;
     summary.number = rank.number;
     summary.device = rank.device;
     summary.oneOfSeveralDevices = rank.oneOfSeveralDevices;
     summary.coordinates = rank.coordinates;
     summary.time = time.mean(iterations);
-    summary.waits = meanWaits(waits, iterations);
-    summary.idleWaits = meanWaits(idleWaits, iterations);
+    summary.waits = meanWaits(trace, waits, iterations);
+    summary.idleWaits = meanWaits(trace, idleWaits, iterations);
     summary.transfers = meanRows(transfers, iterations);
     return summary;
 }

@@ -18,16 +18,17 @@ namespace pleat::analysis {
 
 struct RankTotals {
     TimeAccount time;
-    using Waits = std::map<std::pair<std::int32_t, trace::Dimension>, base::Duration>;
-    Waits waits, idleWaits;  // by late number
+    using Waits = std::map<std::pair<trace::RankId, trace::Dimension>, base::Duration>;
+    Waits waits, idleWaits;  // by late rank; invalid: unknown
     std::map<TransferKey, OverlapFigures> transfers;
     std::map<std::int32_t, OverlapFigures> gradientSync;
 
-    void add(const trace::Trace& trace, const RankActivity& activity, const Partition& parts,
-             const CauseDurations& bubble, const std::vector<IdleWait>& idle);
+    void add(const RankActivity& activity, const Partition& parts, const CauseDurations& bubble,
+             const std::vector<IdleWait>& idle);
     RankTotals& operator+=(const RankTotals& other);
     // Means over `iterations`, parts summing to the whole.
-    [[nodiscard]] RankSummary mean(const trace::Rank& rank, std::int64_t iterations) const;
+    [[nodiscard]] RankSummary mean(const trace::Trace& trace, const trace::Rank& rank,
+                                   std::int64_t iterations) const;
 };
 
 struct PathTotals {

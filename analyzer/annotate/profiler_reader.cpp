@@ -62,6 +62,7 @@ class ProfilerReader {
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) look(EventId::at(i));
         checkDurations();
         for (const EventId kernel : m_kernels) addTransfer(kernel);
+        addDeviceSteps();
         addTasks();
         m_groups.finish();
     }
@@ -121,6 +122,7 @@ class ProfilerReader {
             readAnnotation(id, event, name);
         } else if (category == categories::kDeviceAnnotation) {
             if (pipelineAction(name)) m_deviceActions.push_back(id);
+            if (stepNumber(name)) m_deviceSteps.push_back(id);
             if (const auto step = xlaStep(name, event.lane)) addStep(id, event, *step);
         } else if (name == "record_param_comms" || operationOfAnnotation(name, ignored)) {
             m_hostCalls[event.lane].push_back(id);
@@ -144,6 +146,17 @@ class ProfilerReader {
         const trace::IterationSpan span{rank, id, step, event.span};
         m_draft.enclosing.push_back(span);
         m_draft.found.iterations.push_back(span);
+    }
+
+    // Where the host's steps were not recorded, those that the profiler laid around their kernels.
+    void addDeviceSteps() {
+        std::set<RankId> byHost;
+        for (const auto& [rank, step] : m_steps) byHost.insert(rank);
+        for (const EventId id : m_deviceSteps) {
+            const trace::Event event = m_draft.events.event(id);
+            if (!byHost.contains(m_draft.rankOf(event)))
+                addStep(id, event, *stepNumber(m_draft.events.name(id)));
+        }
     }
 
     // XLA's profilers have a line "Steps" for every device, of ranges that are named by number.
@@ -298,7 +311,7 @@ class ProfilerReader {
     const trace::DeviceWorkKinds m_work;
     std::unordered_map<base::StringId, bool> m_relevant;                // by name
     std::unordered_map<base::StringId, trace::Dimension> m_dimensions;  // likewise
-    std::vector<EventId> m_kernels, m_hostActions, m_deviceActions;
+    std::vector<EventId> m_kernels, m_hostActions, m_deviceActions, m_deviceSteps;
     std::unordered_set<RankId> m_ranksWithWork;
     std::unordered_map<trace::LaneId, std::vector<EventId>> m_hostCalls;  // ascending by start
     std::set<std::pair<RankId, std::int32_t>> m_steps;

@@ -49,7 +49,10 @@ class RankSteps {
     // `ranges` are the rank's, by begin.
     RankSteps(const trace::Trace& trace, const DeviceWorkKinds& kinds,
               std::span<const trace::IterationSpan> ranges)
-        : m_trace(trace), m_kinds(kinds), m_ranges(ranges), m_launches(trace) {}
+        : m_trace(trace), m_kinds(kinds), m_ranges(ranges), m_launches(trace) {
+        const trace::LaneId lane = trace.columns().lane[ranges.front().event.index()];
+        m_onDevice = trace.lanes()[lane].kind == trace::LaneKind::DeviceStream;
+    }
 
     void add(LaneId lane) {
         std::vector<Work> work;
@@ -60,8 +63,11 @@ class RankSteps {
             if (kind == DeviceWork::None) continue;
             const Interval span = m_trace.event(id).span;
             const EventId call = m_launches.of(id);
-            const std::int64_t step =
-                call.valid() ? rangeOf({m_trace.columns().startNs[call.index()]}) : kUnknown;
+            // A device's own ranges hold its work, whenever that was called.
+            const std::int64_t step = m_onDevice ? rangeOf(span.begin)
+                                      : call.valid()
+                                          ? rangeOf({m_trace.columns().startNs[call.index()]})
+                                          : kUnknown;
             const bool goesOn = step != kUnknown && !work.empty() && work.back().step == step &&
                                 work.back().kind == kind;
             if (!goesOn) {
@@ -298,7 +304,8 @@ class RankSteps {
     const DeviceWorkKinds& m_kinds;
     std::span<const trace::IterationSpan> m_ranges;
     trace::LaunchCursor m_launches;
-    std::size_t m_near = 0;  // the range found last: calls of one stream seldom leave it
+    bool m_onDevice = false;  // the ranges are a device's
+    std::size_t m_near = 0;   // the range found last: calls of one stream seldom leave it
     std::vector<Stream> m_streams;
 };
 

@@ -323,6 +323,17 @@ void noteEarlierWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
         count);
 }
 
+// The whole recording then stands for an iteration, whatever it holds of how many.
+void noteUnmarked(const trace::Trace& trace, base::Diagnostics& diagnostics) {
+    if (!trace.annotations().tasks.empty() || !trace.annotations().iterations.empty()) return;
+    diagnostics.add(
+        base::Severity::DataLoss, "iterations_unmarked",
+        "nothing marks where an iteration begins, so the whole recording counts as one; "
+        "call profiler.step() after each step of the training loop, or put "
+        "torch.cuda.nvtx.range_push(f\"iteration {step}\") before and "
+        "torch.cuda.nvtx.range_pop() after it");
+}
+
 void noteUnsure(const std::vector<IterationWindow>& windows, base::Diagnostics& diagnostics) {
     constexpr double kMatters = 0.02;  // of the iteration
     for (const IterationWindow& window : windows) {
@@ -350,6 +361,7 @@ std::vector<IterationWindow> iterationWindows(const trace::Trace& trace,
                                                : windowsOfTasks(trace, steps);
     if (!windows.empty() && !steps.empty())
         noteEarlierWork(trace, kinds, windows.front(), diagnostics);
+    if (!windows.empty()) noteUnmarked(trace, diagnostics);
     noteUnsure(windows, diagnostics);
     return windows;
 }

@@ -43,6 +43,8 @@ constexpr std::array kSpoilers = {
             " left out: not recorded completely on every rank"},
     Spoiler{"iteration_bounds_unsure", "iteration has", "iterations have",
             " uncertain bounds: their times may be wrong"},
+    Spoiler{"iterations_unmarked", "", "",
+            "nothing marks iterations: the whole recording is counted as one"},
     Spoiler{"rank_without_tasks", "rank has", "ranks have",
             " communication but no tasks (not in the figures)"},
     Spoiler{"clock_unknown", "", "",

@@ -119,6 +119,7 @@ Json toJson(const analysis::RankSummary& rank) {
         Json waits = Json::array();
         for (const analysis::WaitSummary& wait : of) {
             waits.push_back({{"late_rank", wait.lateRank},
+                             {"late_device", wait.lateDevice},
                              {"dimension", toString(wait.dimension)},
                              {"waiting_ns", wait.duration.ns}});
         }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/say.h"
 #include "report/device_report.h"
 #include "report/headline.h"
 #include "report/rank_rows.h"
@@ -51,10 +52,16 @@ std::string renderIterations(const analysis::IterationStatistics& iterations) {
     return text;
 }
 
+// "3"; "0 (cuda:1)" where its process worked on several devices.
+std::string withDevice(std::int32_t number, const std::string& device) {
+    return device.empty() ? known(number)
+                          : fmt::format("{} ({})", known(number), base::printable(device));
+}
+
 std::string renderWaits(const std::vector<RankSummary>& ranks) {
     constexpr std::size_t kMostLines = 8;
     struct Line {
-        std::int32_t rank;
+        const RankSummary* rank;
         analysis::WaitSummary wait;
         bool idle;
     };
@@ -63,7 +70,7 @@ std::string renderWaits(const std::vector<RankSummary>& ranks) {
         const auto add = [&](const std::vector<analysis::WaitSummary>& of, bool idle) {
             for (const analysis::WaitSummary& wait : of) {
                 // Shorter ones would stand there as 0.000 ms.
-                if (wait.duration.ns >= 500) waits.push_back({rank.number, wait, idle});
+                if (wait.duration.ns >= 500) waits.push_back({&rank, wait, idle});
             }
         };
         add(rank.waits, false);
@@ -77,8 +84,11 @@ std::string renderWaits(const std::vector<RankSummary>& ranks) {
     bool anyIdle = false;
     for (std::size_t i = 0; i < std::min(waits.size(), kMostLines); ++i) {
         const Line& line = waits[i];
-        text += fmt::format("  rank {} waited {} ms for rank {} ({}{})\n", line.rank,
-                            milliseconds(line.wait.duration), known(line.wait.lateRank),
+        const RankSummary& rank = *line.rank;
+        text += fmt::format("  rank {} waited {} ms for rank {} ({}{})\n",
+                            withDevice(rank.number, rank.oneOfSeveralDevices ? rank.device : ""),
+                            milliseconds(line.wait.duration),
+                            withDevice(line.wait.lateRank, line.wait.lateDevice),
                             toString(line.wait.dimension), line.idle ? ", idle" : "");
         anyIdle = anyIdle || line.idle;
     }

@@ -161,6 +161,29 @@ TEST(DeviceIterations, SayWhereNothingTellsHowFarTheHostWasAhead) {
     EXPECT_EQ(lengthsOf(built), (Lengths{200, 200, 200, 200}));
 }
 
+TEST(DeviceIterations, SayWhereNothingMarksThem) {
+    const auto trace = DeviceTrace().work(0, 10, 20).work(100, 110, 120).build();
+    EXPECT_EQ(lengthsOf(trace), (Lengths{110}));
+    EXPECT_EQ(noted(trace, "iterations_unmarked"), 1);
+    EXPECT_EQ(noted(DeviceTrace().step(0, 0, 30).work(0, 10, 20).build(), "iterations_unmarked"),
+              0);
+}
+
+// Only the profiler's ranges around the kernels say where a step is; the host, which is not marked,
+// called all of them at once.
+TEST(DeviceIterations, AreThoseOfTheDeviceWhereTheHostHasNone) {
+    DeviceTrace trace;
+    for (int step = 0; step < 3; ++step) {
+        const std::int64_t begin = 100 * step;
+        trace.work(step, begin + 10, begin + 90)
+            .work(-1, begin, begin + 100, categories::kDeviceAnnotation,
+                  "ProfilerStep#" + std::to_string(step), 9);
+    }
+    const auto built = trace.build();
+    EXPECT_EQ(lengthsOf(built), (Lengths{100, 100, 100}));
+    EXPECT_EQ(noted(built, "iterations_unmarked"), 0);
+}
+
 TEST(DeviceIterations, LeaveOutALastStepOfWhichMostIsMissing) {
     DeviceTrace trace = hostAhead(5);
     trace.step(5, 250, 300).work(251, 1'001, 1'101);

@@ -127,7 +127,8 @@ TEST(RankPathFiles, SeveralStreamsEndInTheDeviceSync) {
     EXPECT_EQ((last - 3)->kind, "launch");
     EXPECT_EQ((last - 2)->length.ns, 123'000);
     EXPECT_EQ((last - 1)->length.ns, 13'000);  // of 20
-    EXPECT_TRUE(path.diagnostics.empty());
+    ASSERT_EQ(path.diagnostics.entries().size(), 1U);
+    EXPECT_EQ(path.diagnostics.entries()[0].code, "iterations_unmarked");
 }
 
 TEST(RankPathFiles, PiecesSumToTheWindowOfEveryFile) {

@@ -135,8 +135,12 @@ TEST_F(SeveralNodes, OneProcessWithTwoDevicesIsAccountedDeviceByDevice) {
     EXPECT_EQ(again.ranks[1].number, 0);
     EXPECT_EQ(again.ranks[1].device, "cuda:1");
     const std::string info = report::renderText(analysis::describeRun(*trace));
-    EXPECT_TRUE(info.starts_with("1 rank on 2 devices, 1 process, 3 lanes")) << info;
+    EXPECT_NE(info.find("\n1 rank on 2 devices, 1 process, 3 lanes"), std::string::npos) << info;
     EXPECT_EQ(trace::rankTitle(trace->ranks()[trace::RankId(1)]), "rank 0 cuda:1");
+    analysis::RunAnalysis waits = again;
+    waits.ranks[0].waits = {{0, "cuda:1", trace::Dimension::Dp, {2'000'000}}};
+    EXPECT_NE(report::renderText(waits).find("rank 0 (cuda:0) waited 2.000 ms for rank 0 (cuda:1)"),
+              std::string::npos);
 }
 
 TEST_F(SeveralNodes, DevicesOfOneProcessStayApartThroughAFile) {

@@ -108,6 +108,8 @@ TEST(CommunicationKernels, WhatComputesOnOneDeviceIsNone) {
           "void at::native::elementwise_kernel<128, 2, ncclDevKernel_AllReduce>(int)",
           "void cub::DeviceReduceKernel<cub::DeviceReducePolicy<float>>(float*)",
           "ampere_sgemm_128x64_tn",
+          "all_reduce_max_rows_kernel(float*, int)",
+          "void my::reduce_scatter_add_elements_kernel<float>(float*)",
           "void splitKreduce_kernel<32, 16>(float*)",
           "triton_red_fused_all_reduce_mul_sum_0",
           "triton_poi_fused_all_gather_cat_1",

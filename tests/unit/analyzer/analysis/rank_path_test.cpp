@@ -126,7 +126,8 @@ TEST(RankPath, AnEndSlightlyTooLateIsRounding) {
         .call("cudaLaunchKernel", 20'000, 30'000);
     trace.work("gemm", 25'000, 101'000).call("cudaDeviceSynchronize", 60'000, 100'000);
     const RankPath path = trace.path();
-    EXPECT_TRUE(path.diagnostics.empty());
+    ASSERT_EQ(path.diagnostics.entries().size(), 1U);
+    EXPECT_EQ(path.diagnostics.entries()[0].code, "iterations_unmarked");
     EXPECT_EQ(path.byKind.at("kernel").ns, 75'000);
     EXPECT_EQ(path.length.ns, 101'000);
 }
