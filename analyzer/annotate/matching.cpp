@@ -11,6 +11,8 @@
 #include "annotate/order_alignment.h"
 #include "annotate/order_numbers.h"
 #include "base/say.h"
+#include "base/statistics.h"
+#include "trace/limits.h"
 
 namespace pleat::annotate {
 namespace {
@@ -218,6 +220,7 @@ class Matcher {
 
     // Numbers the matches by their first member, so that the result does not depend on the keys.
     void publish() {
+        m_mostNoise = mostNoise();
         for (trace::Match& match : m_found) std::sort(match.members.begin(), match.members.end());
         std::sort(m_found.begin(), m_found.end(), [](const auto& a, const auto& b) {
             return a.members.front() < b.members.front();
@@ -255,11 +258,22 @@ class Matcher {
             if (m_transfers[member].operation == Operation::Send) continue;
             const base::Duration early = match.ready - m_transfers[member].span.end;
             if (early.ns <= 0) continue;
+            const bool noise = early <= m_mostNoise;
             m_draft.diagnostics.add(
-                Severity::Error, "clock_disagrees",
-                fmt::format("{} ended {} ns before rank {} began its part", describe(member),
-                            early.ns, m_draft.ranks[match.lastRank].number));
+                noise ? Severity::Info : Severity::Error,
+                noise ? "timers_disagree" : "clock_disagrees",
+                fmt::format("{} ended {} ns before rank {} began its part{}", describe(member),
+                            early.ns, m_draft.ranks[match.lastRank].number,
+                            noise ? ": timers or clocks are wrong by as much" : ""));
         }
+    }
+
+    // A quarter of the usual task; nothing where no tasks say how long things take.
+    [[nodiscard]] base::Duration mostNoise() const {
+        std::vector<std::int64_t> lengths;
+        for (const trace::Task& task : m_draft.found.tasks)
+            lengths.push_back(task.span.length().ns);
+        return {std::min(trace::kMostTimerNoiseNs, base::medianOf(lengths) / 4)};
     }
 
     void noteOrder(TransferId id) {
@@ -283,6 +297,7 @@ class Matcher {
     std::vector<trace::Match> m_found;
     std::map<Key, std::int64_t> m_repetitions;
     std::map<Key, CollectivesOfRanks> m_ofStages;
+    base::Duration m_mostNoise;  // no clock is wrong for less
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "trace/limits.h"
+
 namespace pleat::graph {
 namespace {
 
@@ -19,8 +21,6 @@ using trace::TransferId;
 
 // Between kernels of another stream that are further apart the stream waits; less is a launch.
 constexpr base::Duration kLaunchGap{10'000};
-// Timers of two streams may disagree by so much, and by a quarter of what they measure at most.
-constexpr base::Duration kMostNoise{500'000};
 
 // Kernels of a rank that compute, as far as they tell when one that began earlier had ended.
 struct Computed {
@@ -106,7 +106,9 @@ class Finder {
         const bool sameStream = after != m_kernels.begin() && std::prev(after)->lane == lane &&
                                 std::prev(after)->begin >= task.span.begin;
         if (isMessage(transfer.operation) && !sameStream) return std::nullopt;
-        const base::Duration near{std::min(transfer.span.length().ns / 4, kMostNoise.ns)};
+        // Timers of two streams may disagree, by a quarter of what they measure at most.
+        const base::Duration near{
+            std::min(transfer.span.length().ns / 4, trace::kMostTimerNoiseNs)};
         if (transfer.span.end > task.span.end + near) return none;
         const base::Duration least = sameStream ? base::Duration{} : kLaunchGap;
         TraceTime end = std::min(transfer.span.end, task.span.end);

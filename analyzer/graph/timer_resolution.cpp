@@ -8,6 +8,7 @@
 
 #include "base/say.h"
 #include "base/statistics.h"
+#include "trace/limits.h"
 
 namespace pleat::graph {
 namespace {
@@ -16,16 +17,14 @@ using schedule::ActionKind;
 using trace::Task;
 using trace::Transfer;
 
-// A quarter of the usual task, and no more than this or a hundredth of it: what overlaps by more
-// does run in parallel.
-constexpr base::Duration kMostNoise{500'000};
-
+// A quarter of the usual task, and no more than any timer may be wrong by or a hundredth of it:
+// what overlaps by more does run in parallel.
 base::Duration mostNoise(const base::IdVector<trace::TaskTag, Task>& tasks) {
     std::vector<std::int64_t> lengths;
     lengths.reserve(tasks.size());
     for (const Task& task : tasks) lengths.push_back(task.span.length().ns);
     const std::int64_t usual = base::medianOf(lengths);
-    return {std::min(usual / 4, std::max(kMostNoise.ns, usual / 100))};
+    return {std::min(usual / 4, std::max(trace::kMostTimerNoiseNs, usual / 100))};
 }
 
 auto passOf(const Task& task) { return std::pair(task.rank, task.iteration); }

@@ -397,6 +397,22 @@ TEST(Annotate, ReportsAReceiveThatEndsBeforeItsSendBegins) {
     EXPECT_EQ(receivedAt(99).annotations().matches.size(), 1U);
 }
 
+// A task of 4 ms takes as long as all else; timers that are wrong by microseconds are no clock's
+// fault.
+TEST(Annotate, WhatTimersMayBeWrongByIsNoFaultOfAClock) {
+    const auto receivedAt = [](std::int64_t end) {
+        return HandMade(2)
+            .task(0, "0F0", {{0}, {4'000'000}})
+            .transfer(0, "0SEND_F0", {{4'000'000}, {4'100'000}}, message("send", 1, 1))
+            .transfer(1, "1RECV_F0", {{2'000'000}, {end}}, message("recv", 0, 1))
+            .annotate();
+    };
+    EXPECT_EQ(countOf(receivedAt(3'980'000), "clock_disagrees"), 0);
+    EXPECT_EQ(countOf(receivedAt(3'980'000), "timers_disagree"), 1);
+    EXPECT_EQ(countOf(receivedAt(3'400'000), "clock_disagrees"), 1);
+    EXPECT_EQ(countOf(receivedAt(3'400'000), "timers_disagree"), 0);
+}
+
 TEST(Annotate, ACollectiveWithoutAllMembersIsIncomplete) {
     const std::string announce = R"({"group":3,"size":3,"dimension":"dp"})";
     const std::string part =
