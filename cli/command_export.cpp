@@ -12,7 +12,7 @@
 #include "base/say.h"
 #include "cli/exit_status.h"
 #include "cli/output_file.h"
-#include "cli/trace_input.h"
+#include "cli/trace_answer.h"
 #include "cli/version.h"
 #include "report/chrome_trace.h"
 #include "report/event_csv.h"
@@ -22,13 +22,13 @@ namespace pleat::cli {
 namespace {
 
 struct Arguments {
-    TraceInput input;
-    std::string format = "chrome";
+    opening::OpenRequest trace;
+    Format format = Format::Chrome;
     std::string output;
 };
 
 // When the trace's time 0 was, which only a recording knows.
-std::optional<std::int64_t> originUnixNs(const std::string& file) {
+std::optional<std::int64_t> originUnixNs(const std::filesystem::path& file) {
     std::optional<std::int64_t> origin;
     if (!store::isPleatFile(file)) return origin;
     store::SqlSink sink{[](const auto&) {},
@@ -42,53 +42,47 @@ std::optional<std::int64_t> originUnixNs(const std::string& file) {
                                 origin = ns;
                         }};
     const auto asked =
-        store::runSql(file, "select value from meta where key = 'origin_unix_ns'", sink);
+        store::runSql(file.string(), "select value from meta where key = 'origin_unix_ns'", sink);
     return asked ? origin : std::nullopt;
 }
 
 base::Result<void> write(const Arguments& arguments, const trace::Trace& trace,
                          OutputFile& output) {
     const report::TextSink sink = [&](std::string_view text) { return output.write(text); };
-    if (arguments.format == "csv") return report::writeEventCsv(trace, sink);
+    if (arguments.format == Format::Csv) return report::writeEventCsv(trace, sink);
     const report::ChromeOptions options{std::string(kVersion),
-                                        originUnixNs(arguments.input.files.front())};
+                                        originUnixNs(arguments.trace.files.front())};
     const base::Result<base::Diagnostics> written = report::writeChromeTrace(trace, options, sink);
     if (!written) return written.error();
     for (const base::Diagnostic& entry : written->entries()) {
-        base::say(fmt::format("pleat: {}: {} x {}, e.g. {}", arguments.input.name(), entry.count,
+        base::say(fmt::format("pleat: {}: {} x {}, e.g. {}", arguments.trace.name(), entry.count,
                               entry.code, entry.example));
     }
     return {};
 }
 
 int run(const Arguments& arguments) {
-    if (const auto allowed = arguments.input.mayWriteTo(arguments.output); !allowed)
-        return fail(allowed.error());
-    const base::Result<trace::Trace> trace = openTrace(arguments.input);
+    if (const auto allowed = arguments.trace.mayWriteTo(arguments.output); !allowed)
+        return fail(allowed.error().within("-o"));
+    const base::Result<trace::Trace> trace = readTrace(arguments.trace);
     if (!trace) return fail(trace.error());
     base::Result<OutputFile> output = OutputFile::open(arguments.output);
     if (!output) return fail(output.error());
     if (const auto written = write(arguments, *trace, *output); !written)
         return fail(written.error());
-    const auto finished = output->finish();
-    return finished ? kDone : fail(finished.error());
+    return finish(output->finish());
 }
 
 }  // namespace
 
 void addExportCommand(CLI::App& app, int& exitStatus) {
-    CLI::App* command = app.add_subcommand(
-        "export", "The events for other programs: Perfetto (chrome) or a spreadsheet (csv)");
+    CLI::App* command =
+        app.add_subcommand("export", "Export events to Perfetto (Chrome JSON) or CSV");
     command->footer("Example: pleat export demo.pleat --format chrome -o demo.json");
     auto arguments = std::make_shared<Arguments>();
-    addTraceInput(*command, arguments->input);
-    command
-        ->add_option("--format", arguments->format,
-                     "chrome (JSON for ui.perfetto.dev) or csv (an event per row)")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"chrome", "csv"}));
-    command->add_option("-o,--output", arguments->output,
-                        "Write to this file; standard output without it, or for -");
+    addTrace(*command, arguments->trace);
+    addFormat(*command, arguments->format, {Format::Chrome, Format::Csv});
+    addOutput(*command, arguments->output);
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }
 

@@ -5,40 +5,52 @@
 
 #include "analysis/run_info.h"
 #include "cli/exit_status.h"
-#include "cli/text_file.h"
-#include "cli/trace_input.h"
+#include "cli/output_file.h"
+#include "cli/trace_answer.h"
 #include "report/info_report.h"
 #include "store/writer.h"
 
 namespace pleat::cli {
-int convertTraces(const TraceInput& input, const std::string& output) {
-    if (const auto allowed = input.mayWriteTo(output); !allowed) return fail(allowed.error());
-    const base::Result<trace::Trace> trace = openTrace(input);
+namespace {
+
+struct Arguments {
+    opening::OpenRequest trace;
+    std::string output;
+};
+
+int run(const Arguments& arguments) {
+    if (const auto allowed = arguments.trace.mayWriteTo(arguments.output); !allowed)
+        return fail(allowed.error().within("-o"));
+    const base::Result<trace::Trace> trace = readTrace(arguments.trace);
     if (!trace) return fail(trace.error());
-    if (const auto written = store::writeTrace(*trace, output); !written)
+    if (const auto written = store::writeTrace(*trace, arguments.output); !written)
         return fail(written.error());
-    const auto written = writeText(report::renderText(analysis::describeRun(*trace)), "");
-    return written ? kDone : fail(written.error());
+    return finish(writeText(report::renderText(analysis::describeRun(*trace)), ""));
 }
 
-void addImportCommand(CLI::App& app, int& exitStatus) {
-    CLI::App* command = app.add_subcommand(
-        "import",
-        "Other tools' traces as one *.pleat file; says what was read, repaired and guessed");
-    command->footer("Example: pleat import rank0.json.gz rank1.json.gz -o run.pleat");
-    struct Arguments {
-        TraceInput input;
-        std::string output;
-    };
+// Both open their traces as one and write it; they differ in what people look for.
+void add(CLI::App& app, int& exitStatus, const char* name, const char* does, const char* example) {
+    CLI::App* command = app.add_subcommand(name, does);
+    command->footer(example);
     auto arguments = std::make_shared<Arguments>();
-    addTraceInput(*command, arguments->input);
-    command
-        ->add_option("-o,--output", arguments->output,
-                     "The *.pleat file to make; it must not exist")
-        ->required();
-    command->callback([arguments, &exitStatus] {
-        exitStatus = convertTraces(arguments->input, arguments->output);
-    });
+    addTrace(*command, arguments->trace);
+    addNewTrace(*command, arguments->output);
+    command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
+}
+
+}  // namespace
+
+void addImportCommand(CLI::App& app, int& exitStatus) {
+    add(app, exitStatus, "import",
+        "Convert other tools' traces to one *.pleat file; prints what was read, repaired and "
+        "guessed",
+        "Example: pleat import rank0.json.gz rank1.json.gz -o run.pleat");
+}
+
+void addMergeCommand(CLI::App& app, int& exitStatus) {
+    add(app, exitStatus, "merge",
+        "Join the recordings of several nodes into one *.pleat file, with their clocks aligned",
+        "Example: pleat merge node0.pleat node1.pleat -o run.pleat");
 }
 
 }  // namespace pleat::cli

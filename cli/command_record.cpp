@@ -10,6 +10,7 @@
 #include "annotate/annotate.h"
 #include "base/say.h"
 #include "cli/exit_status.h"
+#include "cli/shared_options.h"
 #include "collector/recorder.h"
 #include "store/reader.h"
 #include "store/writer.h"
@@ -76,7 +77,7 @@ const CLI::Validator kSeconds(
         const bool number = error == std::errc() && end == text.data() + text.size();
         return number && value >= 0 && value < 1e9 ? std::string() : text + ": " + wrong;
     },
-    "SECONDS");
+    "");
 
 const CLI::Validator kPositive(
     [](std::string& text) {
@@ -85,7 +86,7 @@ const CLI::Validator kPositive(
         const bool number = error == std::errc() && end == text.data() + text.size();
         return number && value > 0 ? std::string() : text + ": expected a whole number above 0";
     },
-    "NUMBER");
+    "");
 
 }  // namespace
 
@@ -96,27 +97,28 @@ void addRecordCommand(CLI::App& app, int& exitStatus) {
         "Example: pleat record -o run.pleat -- pleat-train --dp 2 --pp 2 --schedule folded "
         "--chunks 2 --steps 3");
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("-o,--output", arguments->output, "The trace to write; must not exist")
-        ->capture_default_str();
+    addNewTrace(*command, arguments->output);
     command
         ->add_option("--domain", arguments->options.domains,
                      "Record only this NVTX domain (repeatable)")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->type_name("NAME");
     command->add_flag("--no-nvtx", arguments->noNvtx, "Run the command without recording NVTX");
+    const auto add = [&](const char* name, auto& value, const char* what, const char* type,
+                         const CLI::Validator& check) {
+        command->add_option(name, value, what)->check(check)->type_name(type);
+    };
+    add("--delay", arguments->delay, "Start recording after this time", "SECONDS", kSeconds);
+    add("--duration", arguments->duration, "Stop recording after this time", "SECONDS", kSeconds);
+    add("--max-size", arguments->maximumBytes, "Stop recording when the trace is this large",
+        "BYTES", kPositive);
+    add("--flush-ms", arguments->flushMilliseconds,
+        "Write to the file this often, in milliseconds (default: 100)", "N", kPositive);
     command
-        ->add_option("--delay", arguments->delay,
-                     "Begin recording this many seconds after the start")
-        ->check(kSeconds);
-    command->add_option("--duration", arguments->duration, "Stop recording after this many seconds")
-        ->check(kSeconds);
-    command
-        ->add_option("--max-size", arguments->maximumBytes,
-                     "Stop recording when the trace has this many bytes")
-        ->check(kPositive);
-    command->add_option("--flush-ms", arguments->flushMilliseconds, "Commit rows this often")
-        ->capture_default_str()
-        ->check(kPositive);
-    command->add_option("command", arguments->options.command, "-- COMMAND [ARG…]")->required();
+        ->add_option("COMMAND", arguments->options.command,
+                     "The command and its arguments, after --")
+        ->required()
+        ->type_name("");
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }
 

@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <charconv>
+#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/say.h"
 #include "base/text_file.h"
 #include "cli/exit_status.h"
-#include "cli/text_file.h"
+#include "cli/output_file.h"
+#include "cli/shared_options.h"
 #include "graph/simulate.h"
+#include "report/json_report.h"
+#include "report/simulation_report.h"
 #include "schedule/generators.h"
 #include "schedule/lower.h"
 #include "schedule/schedule_csv.h"
@@ -26,7 +31,7 @@ struct Arguments {
     std::string file;
     std::string output;
     bool communication = false;
-    std::string format = "text";
+    Format format = Format::Text;
     graph::CostModel costs;
 };
 
@@ -43,8 +48,6 @@ base::Result<schedule::Schedule> chosen(const Arguments& arguments) {
     }
     return std::move(read->schedule);
 }
-
-int finish(const base::Result<void>& done) { return done ? kDone : fail(done.error()); }
 
 int show(const Arguments& arguments) {
     const base::Result<schedule::Schedule> schedule = chosen(arguments);
@@ -82,96 +85,75 @@ int convert(const Arguments& arguments) {
     return finish(writeText(schedule::writeCsv(*schedule), arguments.output));
 }
 
-std::string simulationText(const schedule::Schedule& schedule,
-                           const graph::Simulation& simulation) {
-    std::string text = fmt::format(
-        "{}: {} ranks, {} stages, {} microbatches\n"
-        "makespan         {:>16} ns\n"
-        "bubble / ideal   {:>16.6f}    idle over the work there is\n"
-        "bubble / total   {:>16.6f}    idle over ranks x makespan\n\n"
-        "rank          busy ns  peak activations  sync window ns, chunk 0 first\n",
-        schedule.name, schedule.ranks(), schedule.placement.stages(), schedule.microbatches,
-        simulation.makespan.ns, simulation.bubbleFractionIdeal, simulation.bubbleFractionTotal);
-    for (std::size_t rank = 0; rank < simulation.ranks.size(); ++rank) {
-        const graph::SimulatedRank& one = simulation.ranks[rank];
-        text += fmt::format("{:>4}  {:>15}  {:>16.3f} ", rank, one.busy.ns, one.peakActivations);
-        for (const base::Duration window : one.syncWindow) text += fmt::format(" {}", window.ns);
-        text += "\n";
-    }
-    return text;
-}
-
-std::string simulationJson(const graph::Simulation& simulation) {
-    nlohmann::ordered_json json = {{"makespan_ns", simulation.makespan.ns},
-                                   {"bubble_fraction_ideal", simulation.bubbleFractionIdeal},
-                                   {"bubble_fraction_total", simulation.bubbleFractionTotal},
-                                   {"ranks", nlohmann::ordered_json::array()}};
-    for (const graph::SimulatedRank& rank : simulation.ranks) {
-        nlohmann::ordered_json windows = nlohmann::ordered_json::array();
-        for (const base::Duration window : rank.syncWindow) windows.push_back(window.ns);
-        json["ranks"].push_back({{"busy_ns", rank.busy.ns},
-                                 {"peak_activations", rank.peakActivations},
-                                 {"sync_window_ns", std::move(windows)}});
-    }
-    return json.dump(2) + "\n";
-}
-
 int simulate(const Arguments& arguments) {
     const base::Result<schedule::Schedule> schedule = chosen(arguments);
     if (!schedule) return fail(schedule.error());
     const base::Result<graph::Simulation> simulation = graph::simulate(*schedule, arguments.costs);
     if (!simulation) return fail(simulation.error().within(schedule->name + ": invalid schedule"));
-    return finish(writeText(arguments.format == "json" ? simulationJson(*simulation)
-                                                       : simulationText(*schedule, *simulation),
+    return finish(writeText(arguments.format == Format::Json
+                                ? report::renderJson(*simulation)
+                                : report::renderText(*schedule, *simulation),
                             arguments.output));
 }
 
 void addScheduleOptions(CLI::App& command, Arguments& arguments) {
     CLI::Option* file =
-        command.add_option("--file", arguments.file, "A schedule CSV as PyTorch writes it");
-    command.add_option("--schedule", arguments.name, "gpipe, 1f1b, interleaved or folded")
-        ->capture_default_str()
-        ->excludes(file);
-    command.add_option("--ranks", arguments.generator.ranks, "Pipeline ranks")
-        ->capture_default_str()
-        ->excludes(file);
-    command.add_option("--microbatches", arguments.generator.microbatches, "Microbatches")
-        ->capture_default_str()
-        ->excludes(file);
-    command.add_option("--chunks", arguments.generator.chunks, "Stages per rank")
-        ->capture_default_str()
-        ->excludes(file);
-    command
-        .add_option("--group", arguments.generator.group,
-                    "interleaved: microbatches per group; 0: as many as ranks")
-        ->capture_default_str()
-        ->excludes(file);
-    command.add_option("-o,--output", arguments.output,
-                       "Write to this file instead of standard output");
+        command.add_option("--file", arguments.file, "A schedule CSV as PyTorch writes it")
+            ->type_name("FILE");
+    const auto add = [&](const char* name, auto& value, const std::string& what, const char* type) {
+        command.add_option(name, value, what)->excludes(file)->type_name(type);
+    };
+    add("--schedule", arguments.name, "gpipe, 1f1b, interleaved or folded (default: folded)",
+        "NAME");
+    add("--ranks", arguments.generator.ranks, "Pipeline ranks (default: 4)", "P");
+    add("--microbatches", arguments.generator.microbatches, "Microbatches (default: 8)", "M");
+    add("--chunks", arguments.generator.chunks, "Stages per rank (default: 1)", "V");
+    add("--group", arguments.generator.group,
+        "Microbatches per group, for interleaved (default: as many as ranks)", "G");
+    addOutput(command, arguments.output);
+}
+
+// "1.5ms", or a whole number of nanoseconds.
+base::Duration durationOf(const std::string& option, const std::string& given) {
+    constexpr double kLongest = 1e12;  // ns
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    double number = -1;
+    const char* const last = given.data() + given.size();
+    const auto [end, error] = std::from_chars(given.data(), last, number);
+    const std::string_view unit(end, static_cast<std::size_t>(last - end));
+    for (const auto& [name, nanoseconds] : kUnits) {
+        const double ns = number * nanoseconds;
+        if (error == std::errc() && unit == name && ns >= 0 && ns <= kLongest)
+            return {std::llround(ns)};
+    }
+    throw CLI::ValidationError(
+        option, given + ": expected a time from 0 to 1000 s, in ns or with a unit, e.g. 1.5ms");
 }
 
 void addCostOptions(CLI::App& command, Arguments& arguments) {
-    const auto add = [&](const char* name, base::Duration& cost, const char* what) {
-        command.add_option(name, cost.ns, what)
-            ->capture_default_str()
-            ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000'000}));
+    const auto add = [&](const char* name, base::Duration& cost, const std::string& what) {
+        command
+            .add_option_function<std::string>(
+                name, [name, &cost](const std::string& given) { cost = durationOf(name, given); },
+                fmt::format("{} (default: {})", what, cost.ns))
+            ->type_name("TIME");
     };
     add("--forward", arguments.costs.forward,
-        "Forward of one microbatch over a rank's whole share, ns");
-    add("--backward", arguments.costs.backward, "Backward (input gradient where split), ns");
-    add("--weight", arguments.costs.weight, "Weight gradient where split, ns");
-    add("--p2p", arguments.costs.message, "One message between ranks, ns");
-    add("--sync", arguments.costs.sync, "Gradient sync of a rank's whole share, ns");
-    command.add_option("--format", arguments.format, "text or json")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"text", "json"}));
+        "Forward of one microbatch through all of a rank's layers");
+    add("--backward", arguments.costs.backward,
+        "Backward of the same; where the schedule splits it, the input gradient");
+    add("--weight", arguments.costs.weight, "Weight gradient, where the schedule splits it");
+    add("--p2p", arguments.costs.message, "One message between ranks");
+    add("--sync", arguments.costs.sync, "Gradient sync of all of a rank's layers");
+    addFormat(command, arguments.format, {Format::Text, Format::Json});
 }
 
 }  // namespace
 
 void addScheduleCommand(CLI::App& app, int& exitStatus) {
     CLI::App* schedule =
-        app.add_subcommand("schedule", "Show, check, convert and simulate schedules");
+        app.add_subcommand("schedule", "Show, validate, convert and simulate schedules");
     schedule->require_subcommand(1);
     schedule->footer(
         "Example: pleat schedule show --schedule folded --ranks 2 --chunks 2 --microbatches 4");
@@ -184,20 +166,22 @@ void addScheduleCommand(CLI::App& app, int& exitStatus) {
         command->callback([arguments, run, &exitStatus] { exitStatus = run(*arguments); });
         return command;
     };
-    add("show", "Draw the grid", "pleat schedule show --schedule 1f1b --ranks 4 --microbatches 8",
-        show);
-    add("validate", "Say whether it can run; exit status 1 when not",
+    add("show", "Draw a schedule as a grid",
+        "pleat schedule show --schedule 1f1b --ranks 4 --microbatches 8", show);
+    add("validate", "Check that a schedule can run (exit status 1 if not)",
         "pleat schedule validate --schedule interleaved --ranks 4 --chunks 2 --microbatches 8",
         validate);
-    add("convert", "Write it as a schedule CSV",
+    add("convert", "Write a schedule as CSV",
         "pleat schedule convert --schedule folded --ranks 2 --chunks 2 --communication", convert)
         ->add_flag("--communication", arguments->communication,
                    "Insert the messages between ranks");
-    addCostOptions(*add("simulate", "Predict its times",
-                        "pleat schedule simulate --schedule folded --ranks 4 --chunks 2 "
-                        "--microbatches 8 --sync 4000000",
-                        simulate),
-                   *arguments);
+    CLI::App* simulated =
+        add("simulate", "Predict makespan, bubble and memory",
+            "pleat schedule simulate --schedule folded --ranks 4 --chunks 2 --microbatches 8 "
+            "--sync 4ms",
+            simulate);
+    simulated->footer("TIME is in ns or has a unit: 1.5ms, 20us.\n" + simulated->get_footer());
+    addCostOptions(*simulated, *arguments);
 }
 
 }  // namespace pleat::cli

@@ -88,7 +88,7 @@ bool nextLine(std::string_view prompt, std::string& line) {
 // prompt is shown and a mistake does not change the exit status; in a script the first mistake
 // decides it.
 int runPrompt(const std::string& file) {
-    // A file that cannot be used is said before anybody types.
+    // Reports a file that cannot be used before anybody types.
     int status = runQuery(file, "");
     if (status != kDone) return status;
     const bool interactive = isatty(STDIN_FILENO) == 1;
@@ -112,7 +112,7 @@ int runPrompt(const std::string& file) {
 }  // namespace
 
 void addSqlCommand(CLI::App& app, int& exitStatus) {
-    CLI::App* command = app.add_subcommand("sql", "Read-only SQL on a trace");
+    CLI::App* command = app.add_subcommand("sql", "Query a trace with read-only SQL");
     command->footer(
         "Without QUERY, statements are read from standard input until its end.\n"
         "Example: pleat sql demo.pleat \"select kind, count(*) from task group by kind\"");
@@ -120,8 +120,9 @@ void addSqlCommand(CLI::App& app, int& exitStatus) {
         std::string file, query;
     };
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("file", arguments->file, "A *.pleat file")->required();
-    CLI::Option* query = command->add_option("query", arguments->query, "One or more statements");
+    command->add_option("FILE", arguments->file, "A *.pleat file")->required()->type_name("");
+    CLI::Option* query =
+        command->add_option("QUERY", arguments->query, "One or more statements")->type_name("");
     command->callback([arguments, query, &exitStatus] {
         exitStatus = query->count() > 0 ? runQuery(arguments->file, arguments->query)
                                         : runPrompt(arguments->file);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/exit_status.h"
+#include "cli/shared_options.h"
 
 namespace pleat::cli {
 namespace {
@@ -18,12 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-    std::vector<std::string> files, ranks, others;
-    std::string rules;
+    std::vector<std::string> files, others;
+    opening::OpenRequest reading;  // ranks and rules
 };
 
-// The viewer lies beside this program, wherever both were installed. Returns only where it cannot
-// be started.
+// The viewer is installed beside this program. Returns only if it cannot be started.
 int run(const Arguments& arguments) {
     std::error_code failed;
     const fs::path self = fs::read_symlink("/proc/self/exe", failed);
@@ -35,9 +35,13 @@ int run(const Arguments& arguments) {
                                  viewer.string())});
     }
     std::vector<std::string> words{viewer.string()};
-    for (const std::string& rank : arguments.ranks) words.insert(words.end(), {"--rank", rank});
+    for (const auto& [file, numbers] : arguments.reading.ranks) {
+        words.insert(words.end(),
+                     {"--rank", fmt::format("{}={}", file.string(), fmt::join(numbers, ","))});
+    }
     for (const std::string& other : arguments.others) words.insert(words.end(), {"--with", other});
-    if (!arguments.rules.empty()) words.insert(words.end(), {"--rules", arguments.rules});
+    if (!arguments.reading.rules.empty())
+        words.insert(words.end(), {"--rules", arguments.reading.rules});
     words.emplace_back("--");
     words.insert(words.end(), arguments.files.begin(), arguments.files.end());
     std::vector<char*> pointers;
@@ -51,16 +55,19 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void addViewCommand(CLI::App& app, int& exitStatus) {
-    CLI::App* command = app.add_subcommand("view", "The desktop viewer");
+    CLI::App* command = app.add_subcommand("view", "Open the desktop viewer");
     command->footer("Example: pleat view demo.pleat");
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("trace", arguments->files, "What to open: files or a folder, as elsewhere");
-    command->add_option("--rank", arguments->ranks, "FILE=N: this file is rank N")
-        ->allow_extra_args(false);
-    command->add_option("--with", arguments->others, "The run to compare it with")
-        ->allow_extra_args(false);
-    command->add_option("--rules", arguments->rules,
-                        "JSON file that says what names of events mean (docs/importing.md)");
+    command
+        ->add_option("TRACE", arguments->files,
+                     "What to open: a *.pleat file, other tools' files or a folder of them")
+        ->type_name("");
+    addReadingOptions(*command, arguments->reading);
+    command
+        ->add_option("--with", arguments->others,
+                     "Compare with this run (repeat it for a run of several files)")
+        ->allow_extra_args(false)
+        ->type_name("FILE");
     command->callback([arguments, &exitStatus] { exitStatus = run(*arguments); });
 }
 

@@ -2,15 +2,31 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "base/say.h"
 
 namespace pleat::cli {
+namespace {
+
+const char* optionOf(base::Advice::Setting setting) {
+    switch (setting) {
+        case base::Advice::Setting::RankNumbers:
+            return "--rank";
+        case base::Advice::Setting::Rank:
+            return "--of-rank";
+    }
+    return "";
+}
+
+}  // namespace
 
 int fail(const base::Error& error) {
-    base::say(fmt::format("pleat: {}", error.message));
+    std::string message = "pleat: " + error.message;
+    if (error.advice)
+        message += fmt::format(" ({} {})", optionOf(error.advice->setting), error.advice->value);
+    base::say(message);
     return error.code == base::ErrorCode::Usage ? kWrongUsage : kUnusableInput;
 }
+
+int finish(const base::Result<void>& done) { return done ? kDone : fail(done.error()); }
 
 }  // namespace pleat::cli

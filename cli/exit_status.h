@@ -10,7 +10,10 @@ inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kWrongUsage = 2;
 inline constexpr int kUnusableInput = 3;
 
-// Prints "pleat: <message>" on stderr and returns the status that belongs to the error's code.
+// Prints "pleat: <message>" on stderr, with the option that it advises, and returns the status that
+// belongs to the error's code.
 [[nodiscard]] int fail(const base::Error& error);
+// kDone, or what fail() makes of the error.
+[[nodiscard]] int finish(const base::Result<void>& done);
 
 }  // namespace pleat::cli

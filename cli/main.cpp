@@ -16,13 +16,13 @@
 #include "cli/command_export.h"
 #include "cli/command_import.h"
 #include "cli/command_info.h"
-#include "cli/command_merge.h"
 #include "cli/command_report.h"
 #include "cli/command_schedule.h"
 #include "cli/command_sql.h"
 #include "cli/command_view.h"
 #include "cli/command_whatif.h"
 #include "cli/exit_status.h"
+#include "cli/help.h"
 #include "cli/version.h"
 #ifdef PLEAT_WITH_RECORDING
 #include "cli/command_record.h"
@@ -61,6 +61,7 @@ std::string unknownWord(const CLI::App& command, const CLI::ParseError& error) {
 int usageError(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
     std::string message = error.what();
+    if (message == "A subcommand is required") message = "a command is required";
     if (const std::string word = unknownWord(command, error); word == "--") {
         message = "a command is missing after --";
     } else if (!word.empty()) {
@@ -99,6 +100,7 @@ int main(int argumentCount, char** arguments) {
         "Where did my training iteration go? Profiling and trace analysis for pipeline-parallel "
         "training",
         "pleat");
+    cli::useHelp(app);
     app.require_subcommand(1);
     app.set_version_flag("--version", std::string(cli::kVersion));
     app.footer(

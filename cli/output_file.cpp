@@ -63,4 +63,11 @@ base::Error OutputFile::abandon(int reason) const {
     return cannotWrite(m_file, std::strerror(reason));
 }
 
+base::Result<void> writeText(std::string_view text, const std::string& file) {
+    base::Result<OutputFile> output = OutputFile::open(file);
+    if (!output) return output.error();
+    if (const auto written = output->write(text); !written) return written;
+    return output->finish();
+}
+
 }  // namespace pleat::cli

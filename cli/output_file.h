@@ -40,4 +40,7 @@ class OutputFile {
     std::string m_partial;  // empty where pieces go straight to their place
 };
 
+// A whole text, to `file` or, where that is empty or "-", to standard output.
+[[nodiscard]] base::Result<void> writeText(std::string_view text, const std::string& file);
+
 }  // namespace pleat::cli

@@ -68,7 +68,7 @@ void Drain::writeLastFacts() {
     for (const store::ClockSampleRow& sample : m_samples) report(m_writer.addClockSample(sample));
     if (m_beyondLimit > 0) {
         m_diagnostics.add(base::Severity::DataLoss, "outside_recording",
-                          "events beyond --max-size were left out", m_beyondLimit);
+                          "events beyond the maximum size were left out", m_beyondLimit);
     }
     const base::Result<void> done = m_writer.commit();
     report(done);

@@ -274,7 +274,7 @@ void RecordedProcess::reportLosses() {
     };
     using enum base::Severity;
     report(DataLoss, "outside_recording", m_losses.outside,
-           "events before --delay, after --duration or beyond --max-size were left out");
+           "events before the delay, after the duration or beyond the maximum size were left out");
     report(DataLoss, "dropped_event", m_losses.events, "events found no room in the ring");
     report(DataLoss, "dropped_end", m_losses.ends, "ends of ranges found no room");
     report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges inside more than 256 others");

@@ -145,7 +145,7 @@ std::string whyNothing(const RecordOptions& options, const std::set<std::string>
                            seen.empty() ? "the default domain only" : joined(seen, ", "));
     }
     if (options.delay.count() > 0)
-        return "no event after --delay; the command may have ended before it";
+        return "no event after the delay; the command may have ended before it";
     return "the programs loaded NVTX but marked nothing";
 }
 

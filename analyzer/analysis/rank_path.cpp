@@ -53,15 +53,17 @@ base::Result<RankId> chooseRank(const graph::RunIndex& run, std::optional<std::i
     }
     if (number) {
         return base::Error{base::ErrorCode::Usage,
-                           fmt::format("--of-rank {}: no device of that rank was recorded; those "
-                                       "of ranks {} were",
+                           fmt::format("rank {}: no device work was recorded; there is device work "
+                                       "of ranks {}",
                                        *number, named(numbers))};
     }
     if (ranks.size() > 1) {
-        return base::Error{base::ErrorCode::Usage,
-                           fmt::format("nothing names pipeline tasks, so there is a critical path "
-                                       "of each rank only; choose one with --of-rank: {}",
-                                       named(numbers))};
+        return base::Error{
+            base::ErrorCode::Usage,
+            fmt::format("nothing names pipeline tasks, so each rank has a critical "
+                        "path of its own; choose a rank: {}",
+                        named(numbers)),
+            base::Advice{base::Advice::Setting::Rank, fmt::to_string(numbers.front())}};
     }
     return ranks.front();
 }

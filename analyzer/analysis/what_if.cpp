@@ -31,10 +31,11 @@ base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOption
                              "and can be replayed; pleat info lists the complete ones"};
 }
 
-base::Result<Suspect> suspectOf(const std::vector<Suspect>& known, const std::string& option,
-                                const std::string& key) {
+// `change` is what was to be done to the key.
+base::Result<Suspect> suspectOf(const std::vector<Suspect>& known, const std::string& key,
+                                const std::string& change) {
     auto suspect = parseSuspect(key, known);
-    if (!suspect) return suspect.error().within(fmt::format("{} {}", option, key));
+    if (!suspect) return suspect.error().within("cannot " + change);
     return suspect;
 }
 
@@ -50,10 +51,10 @@ base::Result<void> checkLengths(const ReplayModel& model, const TimeOf& time) {
             sum += static_cast<double>(taken.delay.ns);
         }
         if (sum >= kLongest) {
-            return base::Error{base::ErrorCode::Usage,
-                               fmt::format("--scale: iteration {} would last for decades; take "
-                                           "smaller factors",
-                                           iteration.windows.front().iteration)};
+            return base::Error{
+                base::ErrorCode::Usage,
+                fmt::format("iteration {} would last for decades; use smaller factors",
+                            iteration.windows.front().iteration)};
         }
     }
     return {};
@@ -82,23 +83,23 @@ base::Result<TimeOf> changedTimes(const ReplayModel& model, const WhatIfOptions&
     const std::vector<Suspect> known = suspectsIn(model);
     TimeOf time = recordedTimes();
     for (const std::string& key : options.ideal) {
-        const auto suspect = suspectOf(known, "--ideal", key);
+        const auto suspect = suspectOf(known, key, fmt::format("make {} ideal", key));
         if (!suspect) return suspect.error();
         time = choose(coverage(model, *suspect), idealTimes(model, *suspect), std::move(time));
     }
     for (const ScaledKey& change : options.scale) {
-        const auto suspect = suspectOf(known, "--scale", change.key);
+        const auto suspect = suspectOf(known, change.key, "scale " + change.key);
         if (!suspect) return suspect.error();
         if (!(change.factor >= 0 && change.factor <= kLargestFactor)) {
             return base::Error{base::ErrorCode::Usage,
-                               fmt::format("--scale {}={}: a factor is from 0 to {}", change.key,
-                                           change.factor, kLargestFactor)};
+                               fmt::format("cannot scale {} by {}: a factor is from 0 to {}",
+                                           change.key, change.factor, kLargestFactor)};
         }
         TimeOf other = scaled(time, change.factor);
         time = choose(scaledPart(model, *suspect), std::move(other), std::move(time));
     }
     for (const std::string& key : options.keep) {
-        const auto suspect = suspectOf(known, "--keep", key);
+        const auto suspect = suspectOf(known, key, "keep " + key);
         if (!suspect) return suspect.error();
         time = choose(coverage(model, *suspect), recordedTimes(), std::move(time));
     }

@@ -15,7 +15,7 @@ inline constexpr std::string_view kHowToNameActions =
     "in your training loop, put torch.cuda.nvtx.range_push(f\"{stage}F{microbatch}\") before each "
     "forward (B for backward) and torch.cuda.nvtx.range_pop() after it, or with torch.profiler use "
     "record_function(f\"PP:{stage}F{microbatch}\") (docs/instrumenting.md); for ranges that have "
-    "other names, write rules (--rules, docs/importing.md)";
+    "other names, write rules (docs/importing.md)";
 
 inline constexpr std::string_view kHowToNameStages =
     "name the ranges of your program by stage and microbatch, as in "

@@ -21,6 +21,13 @@ base::Error refuse(const fs::path& file, std::string_view why) {
     return {base::ErrorCode::Input, fmt::format("{}: {}", file.string(), why)};
 }
 
+// Where a number from the person would help; `numbers` is an example of what to give the file.
+base::Error askForNumbers(const fs::path& file, std::string message, std::string_view numbers) {
+    return {base::ErrorCode::Input, std::move(message),
+            base::Advice{base::Advice::Setting::RankNumbers,
+                         fmt::format("{}={}", file.string(), numbers)}};
+}
+
 // One process that may be a rank, with the ranks that stand for its devices.
 struct Process {
     std::vector<RankId> devices;
@@ -126,10 +133,11 @@ class Numbers {
             const std::size_t count = of.processes.size();
             if (count == 0)
                 return refuse(of.file->path,
-                              "holds no process that could be a rank; leave --rank out");
+                              "has no process that could be a rank, so it cannot be numbered");
             if (numbers.size() > 1 && numbers.size() != count) {
-                return refuse(of.file->path, fmt::format("holds {} rank{}, --rank names {}", count,
-                                                         count == 1 ? "" : "s", numbers.size()));
+                return refuse(of.file->path,
+                              fmt::format("has {} rank{}, but {} numbers are given for it", count,
+                                          count == 1 ? "" : "s", numbers.size()));
             }
             for (std::size_t i = 0; i < count; ++i)
                 number(of.processes[i], numbers.size() > 1
@@ -164,7 +172,7 @@ class Numbers {
             number(*process, place);
             m_builder.diagnostics().add(
                 Severity::Info, "rank_of_communicator",
-                fmt::format("process {} does not say its rank; it is rank {} of the communicator "
+                fmt::format("process {} does not give its rank; it is rank {} of the communicator "
                             "that all processes share",
                             rank(process->devices.front()).pid, place));
         }
@@ -184,21 +192,22 @@ class Numbers {
             }
             number(of.processes.front(), named);
             m_builder.diagnostics().add(Severity::Info, "rank_guessed",
-                                        fmt::format("{} does not say its rank; taken as {}",
+                                        fmt::format("{} does not give its rank; taken as {}",
                                                     of.file->path.string(), named));
         }
         if (unknown.empty()) return {};
         if (unknown.size() == 1) {
-            return refuse(unknown.front(),
-                          fmt::format("does not say which rank it is, and its name does not "
-                                      "either; add --rank {}=N",
-                                      unknown.front()));
+            return askForNumbers(unknown.front(),
+                                 fmt::format("{}: neither the file nor its name gives its rank; "
+                                             "number it",
+                                             unknown.front()),
+                                 "N");
         }
-        return base::Error{
-            base::ErrorCode::Input,
-            fmt::format("{}: do not say which ranks they are, and their names do not either; add "
-                        "--rank FILE=N for each, such as --rank {}=0",
-                        listed(unknown), unknown.front())};
+        return askForNumbers(unknown.front(),
+                             fmt::format("{}: neither the files nor their names give their ranks; "
+                                         "number each",
+                                         listed(unknown)),
+                             "0");
     }
 
     // Files of several ranks in the order of their nodes, where all tell it, else as given.
@@ -238,11 +247,11 @@ class Numbers {
                 number(process, guess);
                 m_builder.diagnostics().add(
                     Severity::Info, "rank_guessed",
-                    fmt::format("process {} of {} does not say its rank; taken as {}, {}",
+                    fmt::format("process {} of {} does not give its rank; taken as {}, {}",
                                 rank(process.devices.front()).pid, of->file->path.string(), guess,
                                 ofDevice ? "its device's number"
                                          : "by the order of the files and of their devices or "
-                                           "processes; --rank FILE=N names a file's first rank"));
+                                           "processes (docs/importing.md: how to number them)"));
             }
         }
     }
@@ -260,8 +269,9 @@ class Numbers {
                 coordinate = *number;
                 m_builder.diagnostics().add(
                     Severity::Info, "coordinates_guessed",
-                    fmt::format("{} does not say where its rank lies; taken as {} {} from its name",
-                                of.file->path.string(), name, *number));
+                    fmt::format(
+                        "{} does not give its rank's position; taken as {} {} from its name",
+                        of.file->path.string(), name, *number));
             }
         }
     }
@@ -276,17 +286,19 @@ class Numbers {
                 if (isNew) continue;
                 const fs::path& file = of.file->path;
                 if (other->second == &of) {
-                    return refuse(file,
-                                  fmt::format("two of its processes say that they are rank {}; "
-                                              "give each its own with --rank {}=0,1,...",
-                                              number, file.string()));
+                    return askForNumbers(file,
+                                         fmt::format("{}: two of its processes claim to be rank "
+                                                     "{}; number each",
+                                                     file.string(), number),
+                                         "0,1,...");
                 }
-                const char* how = of.processes.size() == 1
-                                      ? "give one of them another number with --rank FILE=N"
-                                      : "give one of them other numbers with --rank FILE=N (its "
-                                        "first rank) or --rank FILE=4,5,6,7 (each)";
-                return refuse(file, fmt::format("is rank {}, and so is {}; {}", number,
-                                                other->second->file->path.string(), how));
+                const bool several = of.processes.size() > 1;
+                return askForNumbers(
+                    file,
+                    fmt::format("{}: holds rank {}, and so does {}; renumber one of them{}",
+                                file.string(), number, other->second->file->path.string(),
+                                several ? ", by its first rank (N) or by all (4,5,6,7)" : ""),
+                    "N");
             }
         }
         return {};

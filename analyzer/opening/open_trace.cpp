@@ -54,6 +54,16 @@ base::Result<OpenedTrace> importFiles(std::span<const fs::path> files, const Ope
     return OpenedTrace{std::move(*annotated), {}, true};
 }
 
+bool contains(const std::vector<fs::path>& files, const fs::path& file) {
+    return std::find(files.begin(), files.end(), file) != files.end();
+}
+
+base::Error notAmongTheFiles(const fs::path& file) {
+    return {base::ErrorCode::Usage,
+            fmt::format("{}: a rank is given for it, but it is not among the files to read",
+                        file.string())};
+}
+
 }  // namespace
 
 base::Result<void> OpenRequest::addRank(std::string_view given) {
@@ -67,10 +77,11 @@ base::Result<void> OpenRequest::addRank(std::string_view given) {
             std::from_chars(digits.data(), digits.data() + digits.size(), number);
         more = end != digits.data() + digits.size();
         if (error != std::errc() || number < 0 || (more && *end != ',')) {
-            return base::Error{base::ErrorCode::Usage,
-                               fmt::format("--rank {}: expected FILE=N, e.g. trace.json=3, or "
-                                           "FILE=N,N,... for a file of several ranks",
-                                           given)};
+            return base::Error{
+                base::ErrorCode::Usage,
+                fmt::format("{}: expected FILE=N, e.g. trace.json=3, or FILE=N,N,... "
+                            "for a file of several ranks",
+                            given)};
         }
         numbers.push_back(number);
         digits.remove_prefix(static_cast<std::size_t>(end - digits.data()) + (more ? 1 : 0));
@@ -79,22 +90,45 @@ base::Result<void> OpenRequest::addRank(std::string_view given) {
     return {};
 }
 
+base::Result<void> OpenRequest::mayWriteTo(const fs::path& output) const {
+    const auto isOutput = [&](const fs::path& file) {
+        std::error_code ignored;
+        return fs::equivalent(file, output, ignored);
+    };
+    const auto read = importers::traceFiles(files);
+    const bool isTrace = read && std::any_of(read->begin(), read->end(), isOutput);
+    if (!isTrace && (rules.empty() || !isOutput(rules))) return {};
+    return base::Error{base::ErrorCode::Usage,
+                       fmt::format("{}: is {}; give the output another name", output.string(),
+                                   isTrace ? "the trace itself" : "the rules file")};
+}
+
 std::string OpenRequest::name() const {
     if (files.empty()) return {};
     if (files.size() == 1) return files.front().string();
     return fmt::format("{} and {} more", files.front().string(), files.size() - 1);
 }
 
+base::Result<void> shareRanks(const OpenRequest& given, std::span<OpenRequest* const> runs) {
+    for (const auto& [file, numbers] : given.ranks) {
+        bool taken = false;
+        for (OpenRequest* const run : runs) {
+            const auto files = importers::traceFiles(run->files);
+            if (!files) return files.error();
+            if (!contains(*files, file)) continue;
+            run->ranks[file] = numbers;
+            taken = true;
+        }
+        if (!taken) return notAmongTheFiles(file);
+    }
+    return {};
+}
+
 base::Result<OpenedTrace> openTrace(const OpenRequest& request, const base::Progress& progress) {
     const auto files = importers::traceFiles(request.files);
     if (!files) return files.error();
-    for (const auto& [file, numbers] : request.ranks) {
-        if (std::find(files->begin(), files->end(), file) == files->end()) {
-            return base::Error{base::ErrorCode::Usage,
-                               fmt::format("--rank {}={}: {} is not among the files to read",
-                                           file.string(), fmt::join(numbers, ","), file.string())};
-        }
-    }
+    for (const auto& [file, numbers] : request.ranks)
+        if (!contains(*files, file)) return notAmongTheFiles(file);
     const auto isRecording = [](const fs::path& file) { return store::isPleatFile(file); };
     const auto recordings = std::count_if(files->begin(), files->end(), isRecording);
     if (recordings > 0 && recordings < static_cast<std::ptrdiff_t>(files->size())) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,16 @@ struct OpenRequest {
 
     // "FILE=N" or "FILE=4,5,6,7"; Usage error for anything else.
     [[nodiscard]] base::Result<void> addRank(std::string_view given);
+    // Usage error where `output` is one of the files that would be read, in folders too.
+    [[nodiscard]] base::Result<void> mayWriteTo(const std::filesystem::path& output) const;
     // For words: the one file, or "a.json and 7 more".
     [[nodiscard]] std::string name() const;
 };
+
+// The ranks of `given` to each of the runs that reads their file, where a command or the viewer
+// reads several. Usage error for a file that none reads.
+[[nodiscard]] base::Result<void> shareRanks(const OpenRequest& given,
+                                            std::span<OpenRequest* const> runs);
 
 struct OpenedTrace {
     trace::Trace trace;

@@ -472,4 +472,20 @@ std::string renderJson(const analysis::Comparison& comparison) {
     return dump(json);
 }
 
+std::string renderJson(const graph::Simulation& simulation) {
+    Json json{{"schema", "pleat-simulation/1"},
+              {"makespan_ns", simulation.makespan.ns},
+              {"bubble_fraction_ideal", simulation.bubbleFractionIdeal},
+              {"bubble_fraction_total", simulation.bubbleFractionTotal},
+              {"ranks", Json::array()}};
+    for (const graph::SimulatedRank& rank : simulation.ranks) {
+        Json windows = Json::array();
+        for (const base::Duration window : rank.syncWindow) windows.push_back(window.ns);
+        json["ranks"].push_back({{"busy_ns", rank.busy.ns},
+                                 {"peak_activations", rank.peakActivations},
+                                 {"sync_window_ns", std::move(windows)}});
+    }
+    return dump(json);
+}
+
 }  // namespace pleat::report

@@ -11,6 +11,7 @@
 #include "analysis/run_analysis.h"
 #include "analysis/run_info.h"
 #include "analysis/what_if.h"
+#include "graph/simulate.h"
 
 namespace pleat::report {
 
@@ -21,5 +22,6 @@ namespace pleat::report {
 [[nodiscard]] std::string renderJson(const analysis::RunInfo& info);   // pleat-info/1
 [[nodiscard]] std::string renderJson(const analysis::WhatIf& answer);  // pleat-whatif/1
 [[nodiscard]] std::string renderJson(const analysis::Comparison& comparison);  // pleat-diff/1
+[[nodiscard]] std::string renderJson(const graph::Simulation& simulation);     // pleat-simulation/1
 
 }  // namespace pleat::report

@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,14 +23,26 @@ enum class ErrorCode : std::uint8_t {
     Cancelled,    // whoever waited for it wants it no more (progress.h)
 };
 
+// A setting that would solve the problem. Each program names its own way to it (an option, a
+// menu), so a message never does.
+struct Advice {
+    enum class Setting : std::uint8_t {
+        RankNumbers,  // which ranks a file holds
+        Rank,         // the rank to answer for
+    };
+    Setting setting = Setting::RankNumbers;
+    std::string value;  // an example that fits: "rank0.json=N"
+};
+
 // One line for a person: what, where, why, what to do. No trailing newline.
 struct Error {
     ErrorCode code = ErrorCode::Input;
     std::string message;
+    std::optional<Advice> advice = std::nullopt;
 
     // Adds the caller's context in front, once per layer: "loading run.pleat: event 7012: …".
     [[nodiscard]] Error within(const std::string& context) const {
-        return {code, context + ": " + message};
+        return {code, context + ": " + message, advice};
     }
 };
 

@@ -7,8 +7,6 @@
 namespace pleat::models {
 namespace {
 
-constexpr std::size_t kMostProblemBytes = 4'000;
-
 // One of the two, and what it is called.
 struct Run {
     std::shared_ptr<const graph::RunIndex> index;
@@ -20,7 +18,7 @@ Answer<analysis::Comparison> compared(const Run& base, const Run& other,
     const auto problem = [](const Run& run, const base::Error& error) {
         return Answer<analysis::Comparison>{
             nullptr,
-            QStringLiteral("%1: %2").arg(run.name, shownText(error.message, kMostProblemBytes))};
+            QStringLiteral("%1: %2").arg(run.name, shownError(error))};
     };
     const auto ours = analysis::seriesOf(*base.index, {});
     if (!ours) return problem(base, ours.error());

@@ -84,7 +84,7 @@ void TraceSession::load() {
 
 void TraceSession::finishLoading(Opened opened) {
     if (!opened) {
-        const QString error = shownText(opened.error().message, 4'000);
+        const QString error = shownError(opened.error());
         // What was read before is worth more than the fact that it cannot be read again.
         if (m_state == State::Loaded)
             return setNotice(tr("%1; what was read before stays here").arg(error));

@@ -69,10 +69,13 @@ base::Result<void> readTraces(const QCommandLineParser& parser, ScreenshotOption
     addTo(options.trace, parser.positionalArguments() + parser.values(QStringLiteral("trace")));
     addTo(options.other, parser.values(QStringLiteral("with")));
     options.trace.rules = options.other.rules = parser.value(QStringLiteral("rules")).toStdString();
-    for (const QString& given : parser.values(QStringLiteral("rank"))) {
-        if (const auto added = options.trace.addRank(given.toStdString()); !added)
-            return added.error();
+    opening::OpenRequest given;
+    for (const QString& rank : parser.values(QStringLiteral("rank"))) {
+        if (const auto added = given.addRank(rank.toStdString()); !added)
+            return added.error().within("--rank");
     }
+    opening::OpenRequest* const runs[] = {&options.trace, &options.other};
+    if (const auto shared = opening::shareRanks(given, runs); !shared) return shared.error();
     if (!options.other.files.empty() && options.trace.files.empty())
         return usage(
             QStringLiteral("--with: name the run to compare with too, e.g. pleat view "

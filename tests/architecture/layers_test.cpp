@@ -155,6 +155,35 @@ TEST(Architecture, FilesStayShortAndHeadersAreGuarded) {
     }
 }
 
+std::set<std::string> matches(const std::string& text, const std::regex& pattern, int group) {
+    std::set<std::string> found;
+    for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+        found.insert((*at)[static_cast<std::size_t>(group)]);
+    return found;
+}
+
+// Libraries serve the viewer as well, and each program has its own way to a setting (base::Advice).
+// The text reports are written for the command line.
+TEST(Architecture, NoLibraryNamesAnOptionOfTheCommandLine) {
+    const std::regex option(R"re("(?:-o,)?(--[a-z-]+)")re"), literal(R"re("(?:[^"\\]|\\.)*")re"),
+        word(R"re((--[a-z][a-z-]*)(?![a-z=-]))re");
+    std::set<std::string> options;
+    for (const fs::path& file : sources(root() / "cli"))
+        for (const std::string& line : lines(file)) options.merge(matches(line, option, 1));
+    ASSERT_TRUE(options.contains("--rank") && options.contains("--max-size"));
+    for (const std::string folder :
+         {"core", "collector", "analyzer/importers", "analyzer/annotate", "analyzer/opening",
+          "analyzer/graph", "analyzer/analysis", "analyzer/advise"}) {
+        for (const fs::path& file : sources(root() / folder)) {
+            for (const std::string& line : lines(file)) {
+                for (const std::string& text : matches(line, literal, 0))
+                    for (const std::string& name : matches(text, word, 1))
+                        EXPECT_FALSE(options.contains(name)) << file << ": " << text;
+            }
+        }
+    }
+}
+
 TEST(Architecture, NoFolderIsAGrabBag) {
     for (const std::string folder :
          {"core", "collector", "instrumented_runtime", "analyzer", "gui", "cli"}) {

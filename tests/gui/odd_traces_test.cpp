@@ -73,7 +73,7 @@ TEST(OddTraces, WithoutAnEventSaySo) {
                   EXPECT_TRUE(pipelineOf(window).message().startsWith("No pipeline to show"))
                       << pipelineOf(window).message().toStdString();
                   // And what to do.
-                  for (const char* advice : {"--rules", "docs/importing.md", "torch.cuda.nvtx"})
+                  for (const char* advice : {"write rules", "docs/importing.md", "torch.cuda.nvtx"})
                       EXPECT_TRUE(pipelineOf(window).message().contains(advice)) << advice;
               });
 }

@@ -428,12 +428,13 @@ TEST_F(SeveralNodes, WhoeverKnowsTheRanksBetterSaysSo) {
     EXPECT_EQ(numbers(*open(files, {rank(0, "2"), rank(1, "0")})),
               (std::vector<std::int32_t>{2, 3, 0, 1}));
     EXPECT_EQ(numbers(*open(files, {rank(0, "7,5")})), (std::vector<std::int32_t>{7, 5, 0, 1}));
-    EXPECT_NE(messageOf(open(files, {rank(0, "7,5,6")})).find("holds 2 ranks, --rank names 3"),
-              std::string::npos);
+    EXPECT_NE(
+        messageOf(open(files, {rank(0, "7,5,6")})).find("has 2 ranks, but 3 numbers are given"),
+        std::string::npos);
     const std::string twice = messageOf(open(files, {rank(0, "1"), rank(1, "2")}));
     EXPECT_NE(twice.find(files[0].string()), std::string::npos) << twice;
     EXPECT_NE(twice.find(files[1].string()), std::string::npos) << twice;
-    EXPECT_NE(twice.find("--rank FILE=4,5,6,7"), std::string::npos) << twice;
+    EXPECT_NE(twice.find("its first rank (N) or by all (4,5,6,7)"), std::string::npos) << twice;
     opening::OpenRequest request;
     for (const char* wrong : {"a=", "a=1,", "a=,1", "a=1,-2", "a=1;2", "a"})
         EXPECT_FALSE(request.addRank(wrong).ok()) << wrong;
@@ -449,7 +450,7 @@ TEST_F(SeveralNodes, AllFilesWithoutARankAreNamedAtOnce) {
         messageOf(open({m_folder.file("a.json"), m_folder.file("b.json"), m_folder.file("c.json")},
                        {m_folder.file("b.json").string() + "=0"}));
     EXPECT_TRUE(message.starts_with(m_folder.file("a.json").string() + " and " +
-                                    m_folder.file("c.json").string() + ": do not say which"))
+                                    m_folder.file("c.json").string() + ": neither the files"))
         << message;
     EXPECT_EQ(message.find('\n'), std::string::npos);
 }

@@ -2,28 +2,16 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "cli_support.h"
 #include "support/run_program.h"
 
 namespace pleat {
 namespace {
-
-test::ProgramResult run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), PLEAT_BIN_DIR "/pleat");
-    return test::runProgram(arguments);
-}
-
-void expectOneLine(const test::ProgramResult& result, int status, const std::string& words) {
-    EXPECT_EQ(result.status, status);
-    EXPECT_EQ(result.output, "");
-    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
-    EXPECT_NE(result.errors.find(words), std::string::npos) << result.errors;
-}
 
 TEST(CommandLine, AMistypedWordIsNamedWithTheNearestKnownOne) {
     expectOneLine(run({"schedul", "show"}), 2,
@@ -34,8 +22,8 @@ TEST(CommandLine, AMistypedWordIsNamedWithTheNearestKnownOne) {
 }
 
 TEST(CommandLine, AMissingWordIsSaid) {
-    expectOneLine(run({}), 2, "subcommand is required");
-    expectOneLine(run({"report"}), 2, "trace is required");
+    expectOneLine(run({}), 2, "a command is required");
+    expectOneLine(run({"report"}), 2, "TRACE is required");
 }
 
 TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
@@ -108,7 +96,7 @@ TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
     std::ofstream(folder + "/rank0.json") << "[]";
     expectOneLine(run({"export", "--format", "csv", folder, "-o", folder + "/rank0.json"}), 2,
                   "is the trace itself");
-    expectOneLine(run({"report", folder, "--rules", file, "-o", file}), 2, "is the rules' file");
+    expectOneLine(run({"report", folder, "--rules", file, "-o", file}), 2, "is the rules file");
 }
 
 TEST(CommandLine, APipeIsNoTrace) {
@@ -148,12 +136,12 @@ TEST(CommandLine, WithoutTasksTheCriticalPathIsThatOfARank) {
     EXPECT_NE(alone.output.find("kernel 0.080 ms"), std::string::npos) << alone.output;
     const std::vector<std::string> both = {"critical-path", file,     other,       "--rank",
                                            file + "=0",     "--rank", other + "=1"};
-    expectOneLine(run(both), 2, "choose one with --of-rank: 0, 1");
+    expectOneLine(run(both), 2, "choose a rank: 0, 1 (--of-rank 0)");
     std::vector<std::string> chosen = both;
     chosen.insert(chosen.end(), {"--of-rank", "1"});
     EXPECT_NE(run(chosen).output.find("Critical path of rank 1"), std::string::npos);
     chosen.back() = "7";
-    expectOneLine(run(chosen), 2, "--of-rank 7: no device of that rank was recorded");
+    expectOneLine(run(chosen), 2, "rank 7: no device work was recorded");
 }
 
 TEST(CommandLine, AnInvalidScheduleIsTheAnswerNo) {
@@ -163,30 +151,6 @@ TEST(CommandLine, AnInvalidScheduleIsTheAnswerNo) {
     EXPECT_EQ(result.status, 1);
     EXPECT_NE(result.output.find("invalid"), std::string::npos) << result.output;
     EXPECT_NE(result.output.find("!1F1"), std::string::npos) << result.output;
-}
-
-TEST(CommandLine, EveryHelpShowsAnExample) {
-    for (const std::vector<std::string>& command : {std::vector<std::string>{},
-                                                    {"info"},
-                                                    {"import"},
-                                                    {"report"},
-                                                    {"critical-path"},
-                                                    {"whatif"},
-                                                    {"diff"},
-                                                    {"export"},
-                                                    {"sql"},
-                                                    {"view"},
-                                                    {"schedule"},
-                                                    {"schedule", "show"},
-                                                    {"schedule", "validate"},
-                                                    {"schedule", "convert"},
-                                                    {"schedule", "simulate"}}) {
-        std::vector<std::string> words = command;
-        words.push_back("--help");
-        const auto result = run(words);
-        EXPECT_EQ(result.status, 0);
-        EXPECT_NE(result.output.find("Example: pleat "), std::string::npos) << result.output;
-    }
 }
 
 // A folder with this program and, if there is a script, that in the viewer's place.

@@ -3,28 +3,22 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cli_support.h"
 #include "support/run_program.h"
 
 namespace pleat {
 namespace {
 
 test::ProgramResult diff(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {PLEAT_BIN_DIR "/pleat", "diff"});
-    return test::runProgram(arguments);
-}
-
-void expectOneLine(const test::ProgramResult& result, int status, const std::string& words) {
-    EXPECT_EQ(result.status, status);
-    EXPECT_EQ(result.output, "");
-    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
-    EXPECT_NE(result.errors.find(words), std::string::npos) << result.errors;
+    arguments.insert(arguments.begin(), "diff");
+    return run(std::move(arguments));
 }
 
 // Timers of one stage and one microbatch, times in us; the first step is slow.
@@ -116,14 +110,30 @@ TEST(Diff, EachRunMayBeAFolder) {
     expectOneLine(diff({base, folder, "-o", base}), 2, "is the trace itself");
 }
 
+TEST(Diff, ARankIsGivenToTheRunThatHasTheFile) {
+    const std::string file = test::temporaryPath("kernel.json");
+    std::ofstream(file)
+        << R"([{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":15,"dur":80,)"
+           R"("args":{"stream":7}}])";
+    const std::string folder = test::temporaryPath("pair");
+    mkdir(folder.c_str(), 0700);
+    for (const char* name : {"/a.json", "/b.json"}) std::ofstream(folder + name) << textOf(file);
+    expectOneLine(diff({folder, folder}), 3, "(--rank " + folder + "/a.json=0)");
+    const auto numbered =
+        diff({folder, folder, "--rank", folder + "/a.json=0", "--rank", folder + "/b.json=1"});
+    EXPECT_EQ(numbered.errors.find("number each"), std::string::npos) << numbered.errors;
+    expectOneLine(diff({folder, folder, "--rank", "other.json=1"}), 2,
+                  "other.json: a rank is given for it, but it is not among the files");
+}
+
 TEST(Diff, WhatCannotBeComparedIsSaidInOneLine) {
     const std::string base = stepsFile("before.json", 8, 100);
-    expectOneLine(diff({base}), 2, "new is required");
+    expectOneLine(diff({base}), 2, "NEW is required");
     expectOneLine(diff({base, base, "--new-iteration", "1:2"}), 2,
                   "did you mean --new-iterations?");
     expectOneLine(diff({base, base, "--format", "html"}), 2, "html");
     expectOneLine(diff({base, base, "--new-iterations", "3:1"}), 2,
-                  "--new-iterations 3:1: expected A:B");
+                  "--new-iterations: 3:1: expected A:B");
     expectOneLine(diff({base, base, "--new-iterations", "20:30"}), 2,
                   "no iteration in 20:30 was recorded; the trace has 0:7");
     expectOneLine(diff({base, "/nonexistent.pleat"}), 3, "/nonexistent.pleat: no such file");

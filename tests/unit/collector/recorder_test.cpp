@@ -251,7 +251,7 @@ TEST(Record, WhatALimitLeftOutIsSaid) {
     EXPECT_LT(std::filesystem::file_size(size.file), 500'000U);
     const Recording late = recordProgram({kProgram, "pairs"}, {"--delay", "60"});
     EXPECT_EQ(late.number("select count from diagnostic where code = 'outside_recording'"), 10);
-    EXPECT_NE(late.result.errors.find("no event after --delay"), std::string::npos);
+    EXPECT_NE(late.result.errors.find("no event after the delay"), std::string::npos);
 }
 
 TEST(Record, ADomainThatIsNeverUsedIsSaidWithThoseThatAre) {

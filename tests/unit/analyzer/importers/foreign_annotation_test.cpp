@@ -384,13 +384,14 @@ TEST(SeveralFiles, RanksComeFromTheFileItsNameOrTheCallerAndAreNeverTwice) {
                             importers::ImportOptions options = {}) {
         return importers::importTraces(files, options);
     };
-    EXPECT_NE(
-        importers::messageOf(import({folder.file("trace_rank_3.json"), folder.file("b.json")}))
-            .find("add --rank"),
-        std::string::npos);
+    const auto unnumbered = import({folder.file("trace_rank_3.json"), folder.file("b.json")});
+    ASSERT_FALSE(unnumbered.ok());
+    ASSERT_TRUE(unnumbered.error().advice);
+    EXPECT_EQ(unnumbered.error().advice->setting, base::Advice::Setting::RankNumbers);
+    EXPECT_EQ(unnumbered.error().advice->value, folder.file("b.json").string() + "=N");
     EXPECT_NE(
         importers::messageOf(import({folder.file("trace_rank_3.json"), folder.file("c.json")}))
-            .find("is rank 3, and so is"),
+            .find("holds rank 3, and so does"),
         std::string::npos);
     importers::ImportOptions options;
     options.ranks[folder.file("b.json")] = {5};
