@@ -160,5 +160,21 @@ TEST(JsonSchema, FindsWhatDoesNotFit) {
     EXPECT_FALSE(faulty([](json&) {}));
 }
 
+// Places of properties without a description.
+void undescribed(const json& node, const std::string& place, std::vector<std::string>& found) {
+    if (node.is_object() && node.contains("properties")) {
+        for (const auto& [name, property] : node["properties"].items())
+            if (property.value("description", "").empty()) found.push_back(place + "/" + name);
+    }
+    if (!node.is_structured()) return;
+    for (const auto& [key, inner] : node.items()) undescribed(inner, place + "/" + key, found);
+}
+
+TEST(JsonReport, EveryPropertyOfTheSchemaIsDescribed) {
+    std::vector<std::string> found;
+    undescribed(schema(), "", found);
+    EXPECT_TRUE(found.empty()) << found.size() << ", such as " << found.front();
+}
+
 }  // namespace
 }  // namespace pleat::report

@@ -59,8 +59,7 @@ TEST(WhatIfReport, WarnsOfPausesBeforeItPredicts) {
     answer.withoutPauses = {70'000'000};
     answer.pauseShare = 0.3;
     const std::string text = renderText(answer);
-    EXPECT_LT(text.find("WARNING: unexplained pauses make up 30.0 %"),
-              text.find("Prediction:"))
+    EXPECT_LT(text.find("WARNING: unexplained pauses make up 30.0 %"), text.find("Prediction:"))
         << text;
     EXPECT_NE(text.find("70.000 ms"), std::string::npos);
     answer.pauseShare = 0.05;
