@@ -37,8 +37,9 @@ base::Result<void> annotateFile(const std::string& file) {
 }
 
 void printOutcome(const std::string& file, const collector::RecordOutcome& outcome) {
-    base::say(
-        fmt::format("pleat: {}: {} events, {} processes", file, outcome.events, outcome.processes));
+    base::say(fmt::format("pleat: {}: {} event{}, {} process{}", file, outcome.events,
+                          outcome.events == 1 ? "" : "s", outcome.processes,
+                          outcome.processes == 1 ? "" : "es"));
     for (const base::Diagnostic& diagnostic : outcome.diagnostics.entries()) {
         if (diagnostic.severity == base::Severity::Info) continue;
         base::say(fmt::format("pleat: {} ({}x): {}", diagnostic.code, diagnostic.count,

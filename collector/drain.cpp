@@ -68,7 +68,7 @@ void Drain::writeLastFacts() {
     for (const store::ClockSampleRow& sample : m_samples) report(m_writer.addClockSample(sample));
     if (m_beyondLimit > 0) {
         m_diagnostics.add(base::Severity::DataLoss, "outside_recording",
-                          "events beyond the maximum size were left out", m_beyondLimit);
+                          "skipped events beyond the maximum size", m_beyondLimit);
     }
     const base::Result<void> done = m_writer.commit();
     report(done);
@@ -170,8 +170,8 @@ void Drain::failedRing(const std::filesystem::path& mark) {
     const std::scoped_lock lock(m_writerMutex);
     m_diagnostics.add(base::Severity::DataLoss,
                       thread == 0 ? "process_not_recorded" : "thread_not_recorded",
-                      fmt::format("process {}{}: no shared memory for its events: {}", pid,
-                                  thread == 0 ? "" : fmt::format(", thread {}", thread), why));
+                      fmt::format("process {}{}: cannot create shared memory for its events: {}",
+                                  pid, thread == 0 ? "" : fmt::format(", thread {}", thread), why));
 }
 
 bool Drain::drainOnce() {

@@ -31,9 +31,8 @@ constexpr int kMaximumReached = 12;  // what an older CUPTI tells a second subsc
 constexpr int kOtherSubscriber = 39;
 
 constexpr const char* kHeld =
-    "another tool holds the one subscriber of CUPTI, usually nsys, ncu or torch.profiler; its "
-    "trace "
-    "has the work of the GPU and can be imported";
+    "another tool (usually nsys, ncu or torch.profiler) is using CUPTI, which allows only one; its "
+    "trace contains the GPU activity and can be imported";
 
 struct ResultWords {
     int result;
@@ -42,20 +41,20 @@ struct ResultWords {
 
 constexpr ResultWords kResultWords[] = {
     {2,
-     "CUPTI knows no such device; look for a libcupti on LD_LIBRARY_PATH that is not of the "
-     "driver's CUDA"},
+     "CUPTI does not support this device; check LD_LIBRARY_PATH for a libcupti of another CUDA "
+     "version than the driver's"},
     {kMaximumReached, kHeld},
     {15,
-     "CUPTI cannot reach the CUDA driver; see that nvidia-smi works and that the driver is as new "
-     "as CUPTI"},
+     "CUPTI cannot reach the CUDA driver; check that nvidia-smi works and that the driver is as "
+     "new as CUPTI"},
     {35,
-     "the right to profile GPUs is missing; set NVreg_RestrictProfilingToAdminUsers=0 for the "
+     "no permission to profile GPUs; set NVreg_RestrictProfilingToAdminUsers=0 for the "
      "nvidia kernel module, or run as root"},
     {kOtherSubscriber, kHeld},
-    {40, "the hypervisor does not allow to profile its GPUs; ask who runs it"},
+    {40, "the hypervisor does not allow profiling its GPUs; ask its administrator"},
     {41, "GPUs in confidential computing mode cannot be profiled; turn the mode off"},
     {43, "this CUPTI cannot profile a MIG device; use a whole GPU"},
-    {999, "no NVIDIA driver answers; see that nvidia-smi works"},
+    {999, "the NVIDIA driver does not respond; check that nvidia-smi works"},
 };
 
 bool otherToolHolds(int result) { return result == kOtherSubscriber || result == kMaximumReached; }
@@ -63,10 +62,9 @@ bool otherToolHolds(int result) { return result == kOtherSubscriber || result ==
 std::string wordsOf(int result, const char* otherTool) {
     const auto* known = std::find_if(std::begin(kResultWords), std::end(kResultWords),
                                      [&](const ResultWords& row) { return row.result == result; });
-    std::string words = fmt::format("CUPTI error {}: {}", result,
-                                    known == std::end(kResultWords)
-                                        ? "its meaning is in cupti_result.h of the CUDA toolkit"
-                                        : known->words);
+    std::string words = fmt::format(
+        "CUPTI error {}: {}", result,
+        known == std::end(kResultWords) ? "see cupti_result.h in the CUDA toolkit" : known->words);
     if (otherToolHolds(result) && otherTool != nullptr)
         words += fmt::format(" (CUDA_INJECTION64_PATH is {})", otherTool);
     return words;
@@ -151,7 +149,7 @@ void askMachine(const GpuFactsSink& publish) {
 GpuAvailability gpuAvailability(const GpuFacts& facts, const char* otherTool) {
     if (facts.subscribed == kSuccess) {
         return {"available:not_recorded",
-                "Pleat records NVTX, not CUPTI; for work of a GPU import a trace of nsys or "
+                "Pleat records NVTX, not CUPTI; for GPU activity, import a trace of nsys or "
                 "torch.profiler (docs/importing.md)",
                 facts.driver};
     }
@@ -162,11 +160,11 @@ GpuAvailability gpuAvailability(const GpuFacts& facts, const char* otherTool) {
     }
     if (facts.cupti == false) {
         return {"unavailable:no_cupti",
-                "libcupti is not found; install CUPTI of the CUDA toolkit, or set CUDA_HOME",
+                "libcupti was not found; install CUPTI from the CUDA toolkit, or set CUDA_HOME",
                 facts.driver};
     }
     return {"unavailable:no_answer",
-            fmt::format("CUPTI crashed or did not answer within {} s; see that nvidia-smi works",
+            fmt::format("CUPTI crashed or did not respond within {} s; check that nvidia-smi works",
                         GpuProbe::kLimit.count()),
             facts.driver};
 }

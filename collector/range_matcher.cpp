@@ -46,7 +46,7 @@ void RangeMatcher::pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime
     std::vector<EventBegin>& open = m_open[stackOf(lane, domain)];
     if (open.empty()) {
         m_diagnostics.add(base::Severity::Info, "unmatched_pop",
-                          fmt::format("a range ends at {} ns that never began", time.ns));
+                          fmt::format("range end at {} ns without a begin", time.ns));
         return;
     }
     close(std::move(open.back()), time, trace::EventFlag::None, more);
@@ -96,7 +96,7 @@ void RangeMatcher::finish() {
     for (const auto& [range, end] : m_ended) {
         m_diagnostics.add(
             base::Severity::Info, "unmatched_end",
-            fmt::format("range {} ends at {} ns and never started", range, end.time.ns));
+            fmt::format("range {} ends at {} ns without a start", range, end.time.ns));
     }
     m_ended.clear();
     m_open.clear();

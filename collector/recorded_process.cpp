@@ -103,8 +103,8 @@ void RecordedProcess::define(const RingEvent& event) {
             break;
         case RecordKind::DomainRefused:
             m_diagnostics.add(base::Severity::DataLoss, "domain_not_recorded",
-                              fmt::format("process {}: domain \"{}\" is one too many", m_pid,
-                                          toValidUtf8(event.text)));
+                              fmt::format("process {}: domain \"{}\" exceeds the limit on domains",
+                                          m_pid, toValidUtf8(event.text)));
             break;
         default:
             break;
@@ -174,7 +174,7 @@ void RecordedProcess::appendPayload(std::string& json, std::string_view blocks) 
             m_diagnostics.add(
                 base::Severity::DataLoss, "unknown_payload_schema",
                 fmt::format("process {}: a payload of schema {}, whose description is missing: "
-                            "never registered, or there was no room for it",
+                            "never registered, or dropped for lack of space",
                             m_pid, block.schema));
             continue;
         }
@@ -274,17 +274,17 @@ void RecordedProcess::reportLosses() {
     };
     using enum base::Severity;
     report(DataLoss, "outside_recording", m_losses.outside,
-           "events before the delay, after the duration or beyond the maximum size were left out");
-    report(DataLoss, "dropped_event", m_losses.events, "events found no room in the ring");
-    report(DataLoss, "dropped_end", m_losses.ends, "ends of ranges found no room");
-    report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges inside more than 256 others");
+           "skipped events before the delay, after the duration or beyond the maximum size");
+    report(DataLoss, "dropped_event", m_losses.events, "events dropped because the ring was full");
+    report(DataLoss, "dropped_end", m_losses.ends, "range ends dropped because the ring was full");
+    report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges nested more than 256 deep");
     report(Info, "unmatched_pop", m_losses.pops, "a pop without a push");
     report(DataLoss, "dropped_payload", m_losses.payloads,
-           "payloads were larger than 4 KiB or found no room");
-    report(DataLoss, "cut_name", m_losses.cutNames, "names longer than 4096 bytes were cut");
+           "payloads larger than 4 KiB, or dropped because the ring was full");
+    report(DataLoss, "cut_name", m_losses.cutNames, "names longer than 4096 bytes, cut off");
     report(DataLoss, "unreadable_record", m_losses.unreadable, "damaged records");
     report(DataLoss, "dropped_definition", m_lostDefinitions,
-           "names found no room: their events have none");
+           "names dropped for lack of space, so their events have none");
 }
 
 void RecordedProcess::reportEnd(trace::ProcessEnd known) {
@@ -293,15 +293,16 @@ void RecordedProcess::reportEnd(trace::ProcessEnd known) {
                                                              m_rank.program, m_pid)
                                                : fmt::format("{} (pid {})", m_rank.program, m_pid);
     if (m_rank.end == trace::ProcessEnd::Killed) {
-        m_diagnostics.add(base::Severity::DataLoss, "process_killed",
-                          fmt::format("{} {}; its last event is at {} ns", who,
-                                      known == trace::ProcessEnd::Killed
-                                          ? "was killed"
-                                          : "ended without closing (killed, or left by _exit)",
-                                      m_matcher.lastTime().ns));
+        m_diagnostics.add(
+            base::Severity::DataLoss, "process_killed",
+            fmt::format("{} {}; its last event is at {} ns", who,
+                        known == trace::ProcessEnd::Killed
+                            ? "was killed"
+                            : "ended without closing its recording (killed, or it called _exit)",
+                        m_matcher.lastTime().ns));
     } else {
         m_diagnostics.add(base::Severity::Info, "process_still_running",
-                          fmt::format("{} was still running when the command had ended", who));
+                          fmt::format("{} was still running when the command ended", who));
     }
 }
 

@@ -39,7 +39,7 @@ base::Result<fs::path> injectedLibrary(const RecordOptions& options) {
     }
     return base::Error{
         base::ErrorCode::Io,
-        fmt::format("{}: the library that records is missing; install or build Pleat whole",
+        fmt::format("{}: the recording library is missing; install or build all of Pleat",
                     places.front().string())};
 }
 
@@ -50,7 +50,7 @@ base::Result<fs::path> makeRingFolder() {
     if (mkdtemp(pattern.data()) == nullptr) {
         return base::Error{
             base::ErrorCode::Io,
-            "/dev/shm: cannot make a folder for the recording; is it mounted and writable?"};
+            "/dev/shm: cannot create a folder for the recording; is it mounted and writable?"};
     }
     return fs::path(pattern);
 }
@@ -108,8 +108,8 @@ void addInnerRecordings(const fs::path& ringFolder, base::Diagnostics& diagnosti
         std::ifstream note(entry.path());
         const std::string file{std::istreambuf_iterator<char>(note), {}};
         diagnostics.add(base::Severity::DataLoss, "recorded_by_another",
-                        fmt::format("a pleat record inside the command took its programs and wrote "
-                                    "what they marked to {}; one of the two is enough",
+                        fmt::format("another pleat record inside the command recorded its programs "
+                                    "to {}; use only one of the two",
                                     file));
     }
 }
@@ -140,13 +140,13 @@ DrainOptions drainOptions(const RecordOptions& options, const fs::path& ringFold
 std::string whyNothing(const RecordOptions& options, const std::set<std::string>& domains) {
     if (!options.domains.empty()) {
         std::vector<std::string> seen(domains.begin(), domains.end());
-        return fmt::format("no event of the domains asked for ({}); the programs used {}",
+        return fmt::format("no event of the requested domains ({}); the programs used {}",
                            joined(options.domains, ", "),
                            seen.empty() ? "the default domain only" : joined(seen, ", "));
     }
     if (options.delay.count() > 0)
         return "no event after the delay; the command may have ended before it";
-    return "the programs loaded NVTX but marked nothing";
+    return "the programs loaded NVTX but recorded no event";
 }
 
 void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEnd& end,
@@ -154,7 +154,7 @@ void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEn
     if (const char* other = getenv("NVTX_INJECTION64_PATH"); other != nullptr && options.nvtx) {
         outcome.diagnostics.add(
             base::Severity::Info, "other_tool_replaced",
-            fmt::format("NVTX_INJECTION64_PATH was {}; that tool saw nothing of this run", other));
+            fmt::format("NVTX_INJECTION64_PATH was {}; that tool did not record this run", other));
     }
     if (end.started && options.nvtx && outcome.processes > 0 && outcome.events == 0) {
         outcome.diagnostics.add(base::Severity::DataLoss, "no_event_recorded",
@@ -163,10 +163,10 @@ void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEn
     const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr ||
                          outcome.diagnostics.find("recorded_by_another") != nullptr;
     if (end.started && options.nvtx && outcome.processes == 0 && !excused) {
-        outcome.diagnostics.add(base::Severity::DataLoss, "no_process_recorded",
-                                "no process of the command used NVTX; is the program instrumented "
-                                "(docs/instrumenting.md), "
-                                "and does it pass its environment on?");
+        outcome.diagnostics.add(
+            base::Severity::DataLoss, "no_process_recorded",
+            "no process of the command used NVTX; check that the program is instrumented "
+            "(docs/instrumenting.md) and passes on its environment");
     }
 }
 

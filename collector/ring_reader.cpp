@@ -31,12 +31,13 @@ base::Result<RingReader> RingReader::open(std::span<std::byte> file) {
                                  file.size(), kRingHeaderBytes)};
     }
     const auto* header = reinterpret_cast<const RingHeader*>(file.data());
-    if (header->magic != kRingMagic) return Error{ErrorCode::Input, "not a ring file of Pleat"};
+    if (header->magic != kRingMagic) return Error{ErrorCode::Input, "not a Pleat ring file"};
     if (header->version != kRingVersion) {
-        return Error{ErrorCode::Input,
-                     fmt::format("ring format {}, this program reads {}: record and read with the "
-                                 "same version of Pleat",
-                                 header->version, kRingVersion)};
+        return Error{
+            ErrorCode::Input,
+            fmt::format("ring format {}, but this program reads {}; record and read with the "
+                        "same version of Pleat",
+                        header->version, kRingVersion)};
     }
     if (!std::has_single_bit(header->capacity) || header->capacity > (std::uint64_t{1} << 40)) {
         return Error{ErrorCode::Input,

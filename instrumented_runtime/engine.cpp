@@ -34,10 +34,9 @@ base::Result<void> checkRunnable(const schedule::Schedule& schedule) {
                 action.kind == ActionKind::OverlapForwardBackward) {
                 return base::Error{
                     base::ErrorCode::Unsupported,
-                    fmt::format(
-                        "schedule {} holds {}, but pleat-train runs whole backwards (B) only; "
-                        "use a schedule without I, W and OVERLAP_F_B",
-                        schedule.name, toString(action))};
+                    fmt::format("schedule {} holds {}, but pleat-train supports only whole "
+                                "backwards (B); use a schedule without I, W and OVERLAP_F_B",
+                                schedule.name, toString(action))};
             }
         }
     }

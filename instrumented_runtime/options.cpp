@@ -31,12 +31,13 @@ void addModelOptions(CLI::App& app, TrainOptions& options) {
     app.add_option("--microbatch-size", options.microbatchSize, "Samples per microbatch")
         ->capture_default_str();
     app.add_option("--steps", options.steps, "Optimizer steps")->capture_default_str();
-    app.add_option("--learning-rate", options.learningRate, "Step size of Adam")
+    app.add_option("--learning-rate", options.learningRate, "Learning rate of Adam")
         ->capture_default_str();
-    app.add_option("--seed", options.seed, "Seed of parameters and of the order of the data")
+    app.add_option("--seed", options.seed, "Seed of the parameters and of the data order")
         ->capture_default_str();
     app.add_flag("--tied-head", options.tiedHead, "Use the token embedding as the output matrix");
-    app.add_option("--loss-log", options.lossLog, "CSV of step,loss to write")->type_name("FILE");
+    app.add_option("--loss-log", options.lossLog, "Write step,loss to this CSV file")
+        ->type_name("FILE");
 }
 
 void addLayoutOptions(CLI::App& app, TrainOptions& options) {
@@ -51,12 +52,12 @@ void addLayoutOptions(CLI::App& app, TrainOptions& options) {
     app.add_option("--group", options.group,
                    "interleaved: microbatches per group (0: as many as --pp)")
         ->capture_default_str();
-    app.add_option("--device", options.device, "Where to compute: cpu")->capture_default_str();
+    app.add_option("--device", options.device, "Device to compute on: cpu")->capture_default_str();
     app.add_option("--link-bandwidth", options.linkBandwidth,
-                   "Slow every link to this rate (0: as fast as it is)")
+                   "Limit every link to this rate (0: no limit)")
         ->type_name("BYTES/S")
         ->capture_default_str();
-    app.add_option("--link-latency", options.linkLatencyNs, "Add this to every transfer")
+    app.add_option("--link-latency", options.linkLatencyNs, "Latency added to every transfer")
         ->type_name("NS")
         ->capture_default_str();
 }
@@ -117,8 +118,7 @@ base::Result<void> checkCombinations(const TrainOptions& options) {
                                  options.heads));
     }
     if (options.device != "cpu") {
-        return usage(
-            fmt::format("--device {} is not known; this version computes on cpu", options.device));
+        return usage(fmt::format("--device {} is not supported; use cpu", options.device));
     }
     return {};
 }

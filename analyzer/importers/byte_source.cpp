@@ -29,7 +29,7 @@ class PlainSource : public ByteSource {
     std::size_t read(std::span<char> buffer) override {
         const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), m_file.get());
         if (count < buffer.size() && std::ferror(m_file.get()) != 0)
-            m_damage = fmt::format("cannot be read further: {}", std::strerror(errno));
+            m_damage = fmt::format("reading failed: {}", std::strerror(errno));
         m_fileBytesRead += count;
         return count;
     }
@@ -83,7 +83,7 @@ class GzipSource : public PackedSource {
 
   private:
     std::size_t unpack(std::span<char> room) override {
-        if (!m_ready) return stop("no memory to unpack gzip"), 0;
+        if (!m_ready) return stop("not enough memory to unpack gzip"), 0;
         if (exhausted()) {
             if (!m_betweenMembers) return stop("the gzip data is cut off"), 0;
             return m_ended = true, 0;
@@ -147,7 +147,7 @@ base::Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::filesystem
     };
     if (std::filesystem::is_directory(file, failed)) return refuse("is a folder, not a file");
     if (std::filesystem::exists(file, failed) && !std::filesystem::is_regular_file(file, failed))
-        return refuse("is no regular file (a pipe or a device)");
+        return refuse("is not a regular file (it is a pipe or a device)");
     File handle(std::fopen(file.c_str(), "rb"));
     if (handle == nullptr) return refuse(fmt::format("cannot be opened: {}", std::strerror(errno)));
     char magic[4] = {};

@@ -158,18 +158,18 @@ class ChromeImporter {
             ((event.startNs == 0 && event.durationNs == 0) || event.durationNs < 0)) {
             return note(Severity::DataLoss, "untimed_device_work",
                         fmt::format("\"{}\" has start {} ns and duration {} ns; its times were not "
-                                    "recorded, so it is left out",
+                                    "recorded, so it is skipped",
                                     text(event.name), event.startNs, event.durationNs));
         }
         if (!event.hasDuration) {
             return note(Severity::DataLoss, "unreadable_time",
-                        fmt::format("\"{}\" at {} ns has no duration that can be read; left out",
+                        fmt::format("\"{}\" at {} ns has no valid duration; skipped",
                                     text(event.name), event.startNs));
         }
         if (traits.unknownAccelerator) {
             note(Severity::DataLoss, "unknown_accelerator",
-                 fmt::format("\"{}\" is of category {}, work of a device that is not known here; "
-                             "shown, but not counted as device work",
+                 fmt::format("\"{}\" has the unknown device category {}; shown, but not counted as "
+                             "device work",
                              text(event.name), category(event)));
         }
         const LaneId lane = laneOf(event, onDevice);
@@ -229,20 +229,20 @@ class ChromeImporter {
         static constexpr std::string_view kUnderstood = "CPONDvVc(),";
         if (event.phase == '\0') {
             return note(Severity::DataLoss, "event_without_phase",
-                        fmt::format("\"{}\" does not say what it is (ph)", text(event.name)));
+                        fmt::format("\"{}\" has no phase (ph)", text(event.name)));
         }
         const bool known = kUnderstood.find(event.phase) != std::string_view::npos;
         note(known ? Severity::Info : Severity::DataLoss,
              known ? "phase_not_kept" : "unknown_phase",
              fmt::format(
-                 "\"{}\" has the phase {}, which is not kept", text(event.name),
+                 "\"{}\" has the phase {}, which is not imported", text(event.name),
                  event.phase == 'C' ? std::string("C (a counter)") : std::string(1, event.phase)));
     }
 
     void unreadableTime(const ChromeEvent& event) {
         ++m_timeless;
         note(Severity::DataLoss, "unreadable_time",
-             fmt::format("\"{}\" has no time that can be read; left out", text(event.name)));
+             fmt::format("\"{}\" has no valid time; skipped", text(event.name)));
     }
 
     // An arrow from each start or step to the next step or end of the same id, in order of time.
@@ -256,7 +256,7 @@ class ChromeImporter {
             const bool came = i > 0 && m_flowEnds[i - 1].id == m_flowEnds[i].id;
             if (!goesOn && !came) {
                 note(Severity::Info, "half_flow",
-                     fmt::format("the flow at {} ns has one end only", m_flowEnds[i].timeNs));
+                     fmt::format("the flow at {} ns has only one end", m_flowEnds[i].timeNs));
             }
             if (!goesOn || !m_flowEnds[i].goesOn) continue;
             m_builder.addFlow({m_flowEnds[i].lane,
@@ -277,13 +277,17 @@ class ChromeImporter {
         const base::Diagnostic* relative = m_builder.diagnostics().find("relative_time");
         if (relative != nullptr && m_timeless > 0) {
             return base::Error{base::ErrorCode::Input,
-                               "its events have rel_ts but no ts, pid and tid: where they lie in "
-                               "time is not in the file; write absolute times"};
+                               "its events have rel_ts but no ts, pid and tid, so their absolute "
+                               "times are unknown; write absolute times"};
+        }
+        if (m_seen == 0) {
+            return base::Error{base::ErrorCode::Input,
+                               "holds no trace events: it has an empty list of events"};
         }
         return base::Error{
             base::ErrorCode::Input,
-            fmt::format("holds no trace events: none of {} objects in its list could be read as "
-                        "one with a phase (ph) and a time (ts)",
+            fmt::format("holds no trace events: none of the objects ({}) in its list "
+                        "has both a phase (ph) and a time (ts)",
                         m_seen)};
     }
 

@@ -107,8 +107,8 @@ FileMetadata readMetadata(const EventStreamResult& file, base::Diagnostics& diag
     if (!members.is_object()) {
         if (file.listEnded) {
             diagnostics.add(Severity::DataLoss, "unreadable_metadata",
-                            "what stands around the list of events is no JSON; rank, time base and "
-                            "process groups are not known");
+                            "the part outside the list of events is not valid JSON; rank, time "
+                            "base and process groups are unknown");
         }
         return metadata;
     }
@@ -174,10 +174,9 @@ void LaneOwners::describeProfiled(const FileMetadata& metadata,
         }
     }
     if (devices.empty()) {
-        m_builder.diagnostics().add(
-            Severity::Info, "no_device_work",
-            "the profiler recorded no device work: only the host's part is known (CPU only, or "
-            "CUPTI was not available to it)");
+        m_builder.diagnostics().add(Severity::Info, "no_device_work",
+                                    "the profiler recorded no device work, only the host (a "
+                                    "CPU-only run, or CUPTI was not available)");
     }
     if (devices.size() == 1) rank.device = "cuda:" + *devices.begin();
     const auto most =
@@ -227,9 +226,10 @@ bool LaneOwners::ownByCoordinates() {
     }
     m_builder.diagnostics().add(
         Severity::Info, "rank_guessed",
-        fmt::format("ranks are not numbered; counted 0 to {} by pipeline rank, then process (taken "
-                    "as dp), then tensor rank",
-                    number - 1),
+        fmt::format(
+            "ranks are not numbered; numbered 0 to {} by pipeline rank, then process (taken "
+            "as dp), then tensor rank",
+            number - 1),
         number);
     return true;
 }

@@ -51,8 +51,8 @@ void separateDevices(ReadFile& file, trace::TraceBuilder& builder) {
             } else {
                 builder.diagnostics().add(
                     base::Severity::Info, "device_with_little_work",
-                    fmt::format("process {} hardly used cuda:{}: its work there counts with that "
-                                "of the process's first device",
+                    fmt::format("process {} hardly used cuda:{}; its work there is counted on the "
+                                "process's first device",
                                 builder.ranks()[process].pid, device));
             }
         }

@@ -130,11 +130,11 @@ void keepArguments(const Read& read, EventBatch& batch, ChromeEvent& event) {
                                           kMaximumArgumentBytes));
     }
     if (kept.quotedWords > 0) {
-        batch.diagnostics.add(Severity::Info, "unquoted_word",
-                              fmt::format("\"{}\": its arguments hold words that JSON does not "
-                                          "have; kept as texts",
-                                          read.name),
-                              static_cast<std::int64_t>(kept.quotedWords));
+        batch.diagnostics.add(
+            Severity::Info, "unquoted_word",
+            fmt::format("\"{}\": its arguments contain words that are not valid JSON; kept as text",
+                        read.name),
+            static_cast<std::int64_t>(kept.quotedWords));
     }
     event.arguments = static_cast<std::uint32_t>(before);
     event.argumentBytes = static_cast<std::uint32_t>(batch.argumentText.size() - before);
@@ -158,7 +158,7 @@ void keepEvent(const Read& read, ChromeEvent& event, EventBatch& batch) {
     event.hasDuration = timeOf(read.duration, event.durationNs);
     if (!read.arguments.empty()) keepArguments(read, batch, event);
     if (read.relativeTime && !event.hasStart)
-        batch.diagnostics.add(Severity::DataLoss, "relative_time", "an event has rel_ts and no ts");
+        batch.diagnostics.add(Severity::DataLoss, "relative_time", "an event has rel_ts but no ts");
     batch.events.push_back(event);
 }
 
@@ -259,11 +259,10 @@ bool EventDecoder::decodeOne(std::string_view event, std::uint64_t offset, Event
                               static_cast<std::int64_t>(repairs.controlCharacters));
     }
     if (repairs.invalidUtf8 > 0) {
-        batch.diagnostics.add(Severity::Info, "invalid_utf8",
-                              fmt::format("bytes that are no UTF-8 in the event at byte {}; "
-                                          "replaced by U+FFFD",
-                                          offset),
-                              static_cast<std::int64_t>(repairs.invalidUtf8));
+        batch.diagnostics.add(
+            Severity::Info, "invalid_utf8",
+            fmt::format("invalid UTF-8 in the event at byte {}; replaced by U+FFFD", offset),
+            static_cast<std::int64_t>(repairs.invalidUtf8));
     }
     return true;
 }
@@ -303,11 +302,12 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
         batch.diagnostics.add(
             Severity::DataLoss, cut ? "truncated" : "damaged_event",
             cut ? fmt::format("the file ends within the event at byte {}", offset + at)
-                : fmt::format("the event at byte {} is no JSON{}; reading went on at the next",
-                              offset + at,
-                              lost.find('}') == kNowhere
-                                  ? ", another begins within it (two programs writing one file?)"
-                                  : ""));
+                : fmt::format(
+                      "the event at byte {} is not valid JSON{}; continued with the next event",
+                      offset + at,
+                      lost.find('}') == kNowhere ? ", and another event starts inside it (did two "
+                                                   "programs write to one file?)"
+                                                 : ""));
         at = next != kNowhere ? next : end != kNowhere ? end : piece.size();
     }
 }

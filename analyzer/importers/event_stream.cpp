@@ -68,14 +68,14 @@ base::Result<Place> findList(std::string_view text) {
         if (first >= text.size()) return more;
         if (text[first] != '{' && text[first] != ']') {
             return noList(
-                "it is a JSON array, but not of objects (a PyTorch memory timeline looks so)");
+                "it is a JSON array, but not of objects (is it a PyTorch memory timeline?)");
         }
         return Place{at + 1};
     }
     if (text[at] != '{') {
         return base::Error{base::ErrorCode::Input,
-                           "is no trace: neither a recording of Pleat's nor JSON (plain, gzip or "
-                           "zstd) nor an export of Nsight Systems (SQLite)"};
+                           "is not a trace file: expected a *.pleat file, JSON (plain, gzip or "
+                           "zstd) or an Nsight Systems export (SQLite)"};
     }
     for (at = skipSpace(text, at + 1); at < text.size() && text[at] == '"';) {
         const std::size_t keyEnd = valueEnd(text, at);
@@ -83,7 +83,7 @@ base::Result<Place> findList(std::string_view text) {
         const std::string_view key = text.substr(at + 1, keyEnd - at - 2);
         at = skipSpace(text, keyEnd);
         if (at >= text.size()) return more;
-        if (text[at] != ':') return noList(fmt::format("it is no JSON (at byte {})", at));
+        if (text[at] != ':') return noList(fmt::format("it is not valid JSON (at byte {})", at));
         at = skipSpace(text, at + 1);
         if (at >= text.size()) return more;
         if (key == "traceEvents" && text[at] == '[') return Place{at + 1};
@@ -94,7 +94,7 @@ base::Result<Place> findList(std::string_view text) {
     }
     if (at >= text.size()) return more;
     if (text[at] == '}') return noList("it is a JSON object without \"traceEvents\"");
-    return noList(fmt::format("it is no JSON (at byte {})", at));
+    return noList(fmt::format("it is not valid JSON (at byte {})", at));
 }
 
 struct Piece {
@@ -250,10 +250,10 @@ class EventStream::Reader {
             }
             if (m_ended) {
                 return noList(m_text.size() == 0 ? "it is empty"
-                                                 : "it ends before a list of events begins");
+                                                 : "it ends before a list of events starts");
             }
             if (bytes > kMaximumHead)
-                return noList(fmt::format("none begins in its first {} MiB", bytes >> 20));
+                return noList(fmt::format("none starts in its first {} MiB", bytes >> 20));
         }
     }
 
@@ -305,7 +305,7 @@ class EventStream::Reader {
         piece->batch.clear();
         piece->batch.diagnostics.add(
             base::Severity::DataLoss, "damaged_event",
-            fmt::format("behind byte {} no event begins for {} MiB; reading went on where one does",
+            fmt::format("no event starts within {1} MiB after byte {0}; continued at the next one",
                         begin, kMaximumPiece >> 20));
         (*m_use)(piece->batch);
         TextBuffer& text = piece->text;

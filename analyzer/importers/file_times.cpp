@@ -62,8 +62,9 @@ class Joiner {
             file.facts.clock.utc = true;
             m_builder.diagnostics().add(
                 Severity::Info, "time_base_guessed",
-                fmt::format("{} does not name the moment its times count from; taken as that of {}",
-                            file.path.string(), like->path.string()));
+                fmt::format(
+                    "{} does not give the time its timestamps count from; assumed to be that of {}",
+                    file.path.string(), like->path.string()));
         }
     }
 
@@ -132,8 +133,8 @@ class Joiner {
                 continue;
             m_builder.diagnostics().add(
                 Severity::Info, "host_guessed",
-                fmt::format("{} does not name the host it was recorded on; taken as {}, where it "
-                            "was exported, so its clock is that of the other files from there",
+                fmt::format("{} does not name the host it was recorded on; assumed to be {}, where "
+                            "it was exported, and to share the clock of the other files from there",
                             m_files[f].path.string(), m_files[f].facts.clock.host));
         }
     }

@@ -121,7 +121,7 @@ class Importer {
     }
 
     static base::Error cancelled(const fs::path& file) {
-        return {base::ErrorCode::Cancelled, file.string() + ": reading was ended"};
+        return {base::ErrorCode::Cancelled, file.string() + ": reading was cancelled"};
     }
 
     base::Result<void> add(const fs::path& file, const Events& events,
@@ -188,9 +188,9 @@ class Importer {
                                database.error().message + "; the database is damaged or cut off"};
         }
         if (!database->isExport()) {
-            return refuse(file,
-                          "is an SQLite database, but neither a recording of Pleat's nor an export "
-                          "of Nsight Systems");
+            return refuse(
+                file,
+                "is an SQLite database, but neither a *.pleat file nor an Nsight Systems export");
         }
         auto read = importNsight(file, m_builder, [this] { return goOn(0); });
         if (read) m_bytesRead += sizeOf(file);

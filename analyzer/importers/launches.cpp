@@ -39,7 +39,7 @@ void Launches::removeDuplicates() {
     if (twice.empty()) return;
     std::sort(twice.begin(), twice.end());
     m_builder.diagnostics().add(base::Severity::Info, "duplicate_device_work",
-                                fmt::format("\"{}\" stands twice with all its times; kept once",
+                                fmt::format("\"{}\" appears twice with the same times; kept once",
                                             m_builder.text(m_builder.event(twice.front()).name)),
                                 static_cast<std::int64_t>(twice.size()));
     m_builder.removeEvents(twice);
@@ -66,8 +66,8 @@ void Launches::finish() {
         const trace::Event event = m_builder.event(entry.added);
         m_builder.diagnostics().add(
             base::Severity::DataLoss, "work_without_launch",
-            fmt::format("\"{}\" at {} ns: the call that started it is not in the file (it lies "
-                        "before the recording, or was not recorded)",
+            fmt::format("\"{}\" at {} ns: the call that launched it is missing from the file (made "
+                        "before the recording started, or not recorded)",
                         base::printable(m_builder.text(event.name), 80), event.span.begin.ns));
     };
     for (auto call = m_calls.begin(); call != m_calls.end();) {
@@ -83,7 +83,7 @@ void Launches::finish() {
             m_unstarted.push_back(call->added);
             m_builder.diagnostics().add(
                 base::Severity::DataLoss, "launch_without_work",
-                fmt::format("{} with correlation {} started nothing that is in the file", name,
+                fmt::format("{} with correlation {} launched no work that is in the file", name,
                             call->correlation));
         }
         const std::uint32_t correlation = call->correlation;
@@ -102,8 +102,8 @@ void Launches::noteUnstarted() {
     if (last == 0 || m_work.empty()) return;
     m_builder.diagnostics().add(
         base::Severity::DataLoss, "device_recording_ended",
-        fmt::format("the last {} launches started nothing that is in the file: the device's "
-                    "recording ended before the host's, and the last step is incomplete",
+        fmt::format("the last {} launches have no work in the file: the device recording ended "
+                    "before the host recording, so the last step is incomplete",
                     last));
 }
 

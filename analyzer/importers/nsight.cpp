@@ -87,14 +87,14 @@ base::Result<FileFacts> importNsight(const std::filesystem::path& file,
     if (!source->isExport())
         return base::Error{base::ErrorCode::Input,
                            file.string() +
-                               ": is no Nsight Systems export (no table StringIds, "
-                               "META_DATA_EXPORT or CUPTI_ACTIVITY_KIND_…); make one with nsys "
+                               ": is not an Nsight Systems export (no table StringIds, "
+                               "META_DATA_EXPORT or CUPTI_ACTIVITY_KIND_…); create one with nsys "
                                "export --type sqlite"};
     source->database().watch(&goOn);
     auto read = readAll(*source, builder);
     if (read || read.error().code == base::ErrorCode::Cancelled) return read;
     return base::Error{read.error().code, read.error().message +
-                                              "; the file is damaged or incomplete, export the "
+                                              "; the file is damaged or incomplete; export the "
                                               "report again with nsys export --type sqlite"};
 }
 

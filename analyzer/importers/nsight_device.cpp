@@ -48,9 +48,9 @@ constexpr auto kWaitColumns = deviceColumns<2>({{{"syncType", Wanted}, {"eventSy
 
 constexpr NsightSection kKernels{"kernels", "CUPTI_ACTIVITY_KIND_KERNEL", kKernelColumns,
                                  "what the devices computed is unknown; record with --trace=cuda "
-                                 "and let the program end before the capture does"};
+                                 "and let the program end before the capture"};
 constexpr NsightSection kCopies{"copies", "CUPTI_ACTIVITY_KIND_MEMCPY", kCopyColumns,
-                                "none were made, or they were not recorded (--trace=cuda)"};
+                                "there were none, or they were not recorded (--trace=cuda)"};
 // Programs without sets or graphs are common: their absence says nothing.
 constexpr NsightSection kSets{"sets", "CUPTI_ACTIVITY_KIND_MEMSET", kSetColumns, ""};
 constexpr NsightSection kGraphs{"graphs", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", kGraphColumns, ""};
@@ -209,10 +209,9 @@ class DeviceReader {
     }
 
     Name graphName(const store::Statement& row) {
-        m_import.builder.diagnostics().add(
-            base::Severity::Info, "graph_as_whole",
-            "a CUDA graph's run is one event, its kernels are unknown; record with "
-            "--cuda-graph-trace=node to see them");
+        m_import.builder.diagnostics().add(base::Severity::Info, "graph_as_whole",
+                                           "a CUDA graph launch is one event without its kernels; "
+                                           "record with --cuda-graph-trace=node to see them");
         return m_import.builder.intern(fmt::format("CUDA graph {}", row.integer(kOwn)));
     }
 

@@ -60,10 +60,10 @@ void NsightLaunches::join(trace::TraceBuilder& builder) {
     std::sort(m_calls.begin(), m_calls.end(), order);
     std::sort(m_work.begin(), m_work.end(), order);
     Tally unlaunched{
-        "work_without_launch", "no call of this process started it in the file", {}, 0};
+        "work_without_launch", "the call that launched it is missing from the file", {}, 0};
     Tally unused{"launch_without_work",
-                 "the launch started nothing in the file: captured into a graph, outside the "
-                 "recorded range, or lost at the end",
+                 "the launch has no work in the file: captured into a graph, outside the recorded "
+                 "range, or lost at the end",
                  {},
                  0};
 

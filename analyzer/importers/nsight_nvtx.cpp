@@ -45,8 +45,8 @@ constexpr NsightColumn kColumns[] = {
     {"int64Value", Optional},   {"uint32Value", Optional}, {"int32Value", Optional},
     {"doubleValue", Optional},  {"floatValue", Optional}};
 constexpr NsightSection kNvtx{"nvtx", "NVTX_EVENTS", kColumns,
-                              "no markers, so what the work was for is unknown; record with "
-                              "--trace=nvtx a program that has NVTX ranges"};
+                              "no markers, so the purpose of the work is unknown; add NVTX ranges "
+                              "to the program and record with --trace=nvtx"};
 // ENUM_NSYS_EVENT_TYPE.
 enum EventType : std::int64_t {
     kCategory = 33,
@@ -147,8 +147,8 @@ class NvtxReader {
             found->second = m_import.builder.intern(name);
             diagnostics().add(
                 base::Severity::Info, "domain_guessed",
-                fmt::format("domain {} has no name in the export; taken as \"{}\"{}", key.second,
-                            name, isNccl ? " from the fields of its payloads" : ""));
+                fmt::format("domain {} has no name in the export; assumed to be \"{}\"{}",
+                            key.second, name, isNccl ? " from the fields of its payloads" : ""));
         }
         return found->second;
     }

@@ -87,12 +87,12 @@ base::Result<std::optional<store::Statement>> NsightSource::scan(
     }
     if (const auto columns = missingColumns(section, ColumnNeed::Required); !columns.empty()) {
         diagnostics.add(base::Severity::DataLoss, fmt::format("section_unreadable_{}", section.key),
-                        fmt::format("{} has no {}: its rows are left out", section.table, columns));
+                        fmt::format("{} has no {}: its rows are skipped", section.table, columns));
     } else if (const auto wanted = missingColumns(section, ColumnNeed::Wanted); !wanted.empty()) {
-        diagnostics.add(base::Severity::Info, fmt::format("column_missing_{}", section.key),
-                        fmt::format("{} has no {}: what these say is unknown; a newer nsys may "
-                                    "export them",
-                                    section.table, wanted));
+        diagnostics.add(
+            base::Severity::Info, fmt::format("column_missing_{}", section.key),
+            fmt::format("{} has no {}, so this information is missing; a newer nsys may export it",
+                        section.table, wanted));
     }
     return scan(section);
 }
@@ -104,7 +104,7 @@ void NsightSource::reportMissing(const NsightSection& section,
     const auto similar = m_columns.upper_bound(section.table);
     if (similar != m_columns.end() && similar->first.starts_with(section.table))
         example +=
-            fmt::format(" (the file has {}, which this version does not know)", similar->first);
+            fmt::format(" (the file has {}, which this version does not support)", similar->first);
     diagnostics.add(base::Severity::Info, fmt::format("section_missing_{}", section.key), example);
 }
 

@@ -40,7 +40,7 @@ std::optional<std::size_t> OpenRanges::endedBy(Open& open, const HalfRange& half
     if (!named) return top;
     m_builder.diagnostics().add(
         base::Severity::Info, "end_of_other_name",
-        fmt::format("\"{}\", begun at {} ns, is ended at {} ns as \"{}\"; paired by nesting",
+        fmt::format("\"{}\", which began at {} ns, ends at {} ns as \"{}\"; paired by nesting",
                     m_builder.text(open.stack[top].name), open.stack[top].time.ns, half.time.ns,
                     m_builder.text(half.name)));
     return top;
@@ -50,7 +50,7 @@ void OpenRanges::end(Open& open, const HalfRange& half) {
     const std::optional<std::size_t> at = endedBy(open, half);
     if (!at) {
         m_builder.diagnostics().add(base::Severity::Info, "unmatched_end",
-                                    fmt::format("\"{}\" ends at {} ns and never began",
+                                    fmt::format("\"{}\" ends at {} ns without a begin",
                                                 m_builder.text(half.name), half.time.ns));
         return;
     }
@@ -92,7 +92,7 @@ std::size_t OpenRanges::pairGroup(std::size_t first) {
         if (open.closed[i]) continue;
         const HalfRange& one = open.stack[i];
         m_builder.diagnostics().add(base::Severity::Info, "open_range",
-                                    fmt::format("\"{}\" began at {} ns and never ended",
+                                    fmt::format("\"{}\" began at {} ns without an end",
                                                 m_builder.text(one.name), one.time.ns));
         emit(one, m_halves[last - 1].time, {}, trace::EventFlag::OpenAtEnd);
     }

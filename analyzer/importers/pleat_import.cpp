@@ -113,11 +113,10 @@ base::Result<FileFacts> importPleat(const std::filesystem::path& file, trace::Tr
             builder.diagnostics().add(said.severity, said.code, said.example, said.count);
     }
     if (!loaded->finished && !loaded->annotated)
-        builder.diagnostics().add(
-            Severity::DataLoss, "recording_unfinished",
-            fmt::format("{}: the recording is still running or was interrupted; this is what it "
-                        "holds now",
-                        file.string()));
+        builder.diagnostics().add(Severity::DataLoss, "recording_unfinished",
+                                  fmt::format("{}: the recording is still running or was "
+                                              "interrupted; this is what it holds so far",
+                                              file.string()));
     return facts;
 }
 

@@ -100,8 +100,8 @@ void XlaLanes::noteWithoutWork(base::Diagnostics& diagnostics, std::string_view 
     if (device == m_devices.end() || device->second.hasStreams || device->second.hasOperations)
         return;
     diagnostics.add(base::Severity::DataLoss, "device_not_understood",
-                    fmt::format("{} has no thread \"XLA Ops\" or \"Stream #…\": what lies on its "
-                                "threads is shown, but not counted as work of the device",
+                    fmt::format("{} has no thread \"XLA Ops\" or \"Stream #…\": events on its "
+                                "threads are shown, but not counted as device work",
                                 device->second.name),
                     events);
 }

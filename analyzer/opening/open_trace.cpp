@@ -136,8 +136,8 @@ base::Result<OpenedTrace> openTrace(const OpenRequest& request, const base::Prog
         const auto recording = std::find_if(files->begin(), files->end(), isRecording);
         return base::Error{
             base::ErrorCode::Input,
-            fmt::format("{}: is a recording of Pleat's, and {} is not: they cannot be read as one "
-                        "run; give files of one kind, or import the others to *.pleat first",
+            fmt::format("{}: is a *.pleat file and {} is not, so they cannot be read as one run; "
+                        "use files of one kind, or import the others to *.pleat first",
                         recording->string(), other->string())};
     }
     const bool ours =

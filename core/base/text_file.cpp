@@ -20,8 +20,10 @@ Result<std::string> readTextFile(const std::string& file) {
         return Error{ErrorCode::Io, fmt::format("{}: is a directory, not a file", file)};
     }
     if (std::filesystem::is_fifo(file, ignored) || std::filesystem::is_socket(file, ignored)) {
-        return Error{ErrorCode::Io,
-                     fmt::format("{}: is a pipe, not a file that can be read twice", file)};
+        return Error{
+            ErrorCode::Io,
+            fmt::format("{}: is a pipe, but a regular file is needed, because it is read twice",
+                        file)};
     }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
@@ -32,9 +34,8 @@ Result<std::string> readTextFile(const std::string& file) {
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(stream.gcount()));
     if (text.size() > kMostTextBytes) {
-        return Error{ErrorCode::Input,
-                     fmt::format("{}: is larger than {} MiB, which no such file is", file,
-                                 kMostTextBytes >> 20)};
+        return Error{ErrorCode::Input, fmt::format("{}: exceeds the {} MiB limit for such files",
+                                                   file, kMostTextBytes >> 20)};
     }
     return text;
 }

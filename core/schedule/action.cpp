@@ -57,11 +57,11 @@ base::Result<Action> parseSimple(std::string_view whole, std::string_view rest) 
         if (known.hasMicrobatch && !takeNumber(rest, action.microbatch)) {
             return unreadable(whole, rest, "expected a microbatch number");
         }
-        if (!rest.empty()) return unreadable(whole, rest, "nothing may follow the action");
+        if (!rest.empty()) return unreadable(whole, rest, "unexpected text after the action");
         return action;
     }
     return unreadable(whole, rest,
-                      "unknown kind of action; known are F, B, I, W, SEND_F, RECV_F, SEND_B, "
+                      "unknown kind of action; the kinds are F, B, I, W, SEND_F, RECV_F, SEND_B, "
                       "RECV_B, UNSHARD, RESHARD, REDUCE_GRAD");
 }
 
@@ -73,7 +73,7 @@ base::Result<Action> parseOverlap(std::string_view whole) {
         return unreadable(whole, whole.substr(1), "expected two actions as (a;b)OVERLAP_F_B");
     }
     if (whole.substr(close + 1) != textOf(ActionKind::OverlapForwardBackward).text) {
-        return unreadable(whole, whole.substr(close + 1), "expected OVERLAP_F_B and nothing more");
+        return unreadable(whole, whole.substr(close + 1), "expected OVERLAP_F_B at the end");
     }
     Action action{-1, ActionKind::OverlapForwardBackward, -1, {}};
     for (const auto part :

@@ -103,14 +103,14 @@ base::Result<void> checkSizes(std::string_view name, const GeneratorOptions& opt
         static_cast<std::int64_t>(options.ranks) * options.chunks > kMaximumStages) {
         return usage(
             fmt::format("schedule {}: {} ranks x {} chunks; at most {} ranks and {} stages "
-                        "are understood",
+                        "are supported",
                         name, options.ranks, options.chunks, kMaximumRanks, kMaximumStages));
     }
     if (2.0 * options.ranks * options.microbatches * options.chunks >
         static_cast<double>(kMaximumActions)) {
         return usage(fmt::format(
-            "schedule {}: {} ranks x {} chunks x {} microbatches are more than {} actions", name,
-            options.ranks, options.chunks, options.microbatches, kMaximumActions));
+            "schedule {}: {} ranks x {} chunks x {} microbatches exceed the limit of {} actions",
+            name, options.ranks, options.chunks, options.microbatches, kMaximumActions));
     }
     return {};
 }
@@ -122,12 +122,11 @@ base::Result<void> checkFit(std::string_view name, const GeneratorOptions& optio
                                  name, options.chunks, name == "gpipe" ? "folded" : "interleaved"));
     }
     if (options.group > 0 && !interleaved) {
-        return usage(
-            fmt::format("schedule {} has no groups of microbatches; only interleaved has", name));
+        return usage(fmt::format("schedule {} takes no group size; only interleaved does", name));
     }
     if (interleaved && options.group > 0 && options.group < options.ranks) {
         return usage(fmt::format(
-            "schedule interleaved: a group of {} microbatches is smaller than the {} ranks",
+            "schedule interleaved: the group size of {} microbatches is smaller than the {} ranks",
             options.group, options.ranks));
     }
     if (interleaved && options.microbatches < options.ranks) {
@@ -140,7 +139,7 @@ base::Result<void> checkFit(std::string_view name, const GeneratorOptions& optio
     if (interleaved && rest != 0 && rest < options.ranks) {
         return usage(
             fmt::format("schedule interleaved: {} microbatches in groups of {} leave a last group "
-                        "of {}, smaller "
+                        "of {}, which is smaller "
                         "than the {} ranks; choose a multiple of {}",
                         options.microbatches, group, rest, options.ranks, group));
     }
@@ -154,9 +153,9 @@ std::span<const std::string_view> scheduleNames() { return kNames; }
 base::Result<Schedule> makeSchedule(std::string_view name, const GeneratorOptions& given) {
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
         const std::string nearest = base::nearestName(name, kNames);
-        return usage(
-            fmt::format("unknown schedule \"{}\"; {}known are gpipe, 1f1b, interleaved, folded",
-                        name, nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest)));
+        return usage(fmt::format(
+            "unknown schedule \"{}\"; {}the schedules are gpipe, 1f1b, interleaved, folded", name,
+            nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest)));
     }
     if (const auto sizes = checkSizes(name, given); !sizes) return sizes.error();
     if (const auto fit = checkFit(name, given); !fit) return fit.error();

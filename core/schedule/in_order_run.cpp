@@ -37,7 +37,7 @@ base::Result<ActionIndex> ActionIndex::build(const Schedule& schedule) {
             if (action.parts.empty()) fresh = index.add(action, {rank, i});
             if (!fresh) {
                 return base::Error{base::ErrorCode::Input,
-                                   fmt::format("rank {}, position {}: {} stands twice", rank, i,
+                                   fmt::format("rank {}, position {}: duplicate action {}", rank, i,
                                                toString(action))};
             }
         }

@@ -44,7 +44,7 @@ base::Result<std::vector<Cell>> splitLine(std::string_view line, std::string_vie
         if (more) line.remove_prefix(comma + 1);
         if (!text.empty() && text.front() == '"') {
             if (text.size() < 2 || text.back() != '"')
-                return at(name, row, number, "a quote that does not close");
+                return at(name, row, number, "a quote is not closed");
             text = trimmed(text.substr(1, text.size() - 2));
         }
         if (!text.empty()) cells.push_back({std::string(text), number});
@@ -96,8 +96,8 @@ class Shape {
         const auto [known, fresh] = m_rankOfStage.emplace(action.stage, rank);
         if (!fresh && known->second != rank) {
             return base::Error{base::ErrorCode::Input,
-                               fmt::format("stage {} lies on rank {} and on rank {}", action.stage,
-                                           known->second, rank)};
+                               fmt::format("stage {} is assigned to both rank {} and rank {}",
+                                           action.stage, known->second, rank)};
         }
         m_microbatches = std::max(m_microbatches, action.microbatch + 1);
         ++m_actions;
@@ -114,8 +114,7 @@ class Shape {
         if (ranks > static_cast<std::size_t>(kMaximumRanks) ||
             m_rankOfStage.size() > static_cast<std::size_t>(kMaximumStages)) {
             return bad(
-                fmt::format("{} rows and {} stages; at most {} ranks and {} stages are "
-                            "understood",
+                fmt::format("{} rows and {} stages; at most {} ranks and {} stages are supported",
                             ranks, m_rankOfStage.size(), kMaximumRanks, kMaximumStages));
         }
         std::vector<std::int32_t> rankOfStage;
@@ -153,11 +152,10 @@ base::Result<std::vector<std::vector<Cell>>> splitRows(std::string_view text,
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::size_t row = 1; !text.empty(); ++row) {
         if (row > 2 * static_cast<std::size_t>(kMaximumRanks)) {
-            return base::Error{
-                base::ErrorCode::Input,
-                fmt::format("{}: more than {} lines; a schedule has one per pipeline "
-                            "rank, at most {}",
-                            name, row - 1, kMaximumRanks)};
+            return base::Error{base::ErrorCode::Input,
+                               fmt::format("{}: more than {} lines; a schedule has one per "
+                                           "pipeline rank, for at most {} ranks",
+                                           name, row - 1, kMaximumRanks)};
         }
         const std::size_t end = text.find('\n');
         base::Result<std::vector<Cell>> cells = splitLine(text.substr(0, end), name, row);
@@ -183,7 +181,7 @@ base::Result<CsvSchedule> readCsv(std::string_view text, std::string_view name) 
             const std::string spelling = older ? currentSpelling(cell.text) : cell.text;
             if (older && spelling != cell.text) {
                 result.diagnostics.add(base::Severity::Info, "older_dialect",
-                                       fmt::format("{}: row {}, cell {}: \"{}\" read as {}", name,
+                                       fmt::format("{}: row {}, cell {}: read \"{}\" as {}", name,
                                                    rank + 1, cell.number, cell.text, spelling));
             }
             base::Result<Action> action = parseAction(spelling);

@@ -43,7 +43,7 @@ base::Result<void> checkCell(const Schedule& schedule, Position position, const 
                                    schedule.microbatches));
     }
     if (schedule.placement.rankOf(action.stage) != position.rank) {
-        return invalid(fmt::format("{}: stage {} lies on rank {}", place(position, action),
+        return invalid(fmt::format("{}: stage {} is assigned to rank {}", place(position, action),
                                    action.stage, schedule.placement.rankOf(action.stage)));
     }
     return {};
@@ -55,7 +55,7 @@ base::Result<void> checkCells(const Schedule& schedule) {
         return invalid(
             fmt::format("{} rows for {} ranks", schedule.order.size(), schedule.ranks()));
     }
-    if (schedule.microbatches < 1) return invalid("no microbatch is computed");
+    if (schedule.microbatches < 1) return invalid("no rank computes a microbatch");
     for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) {
         const auto& order = schedule.order[static_cast<std::size_t>(rank)];
         if (schedule.placement.stagesOf(rank).empty())
@@ -112,13 +112,14 @@ base::Result<void> checkLinks(const Schedule& schedule) {
                 action.kind == ActionKind::SendForward || action.kind == ActionKind::SendBackward;
             const std::int32_t other = action.stage + (forward == sends ? 1 : -1);
             if (other < 0 || other >= schedule.placement.stages()) {
-                return invalid(fmt::format("rank {}: {} has no stage at its other end", rank,
+                return invalid(fmt::format("rank {}: {} has no stage to exchange it with", rank,
                                            toString(action)));
             }
             const std::int32_t peer = schedule.placement.rankOf(other);
             if (peer == rank) {
-                return invalid(fmt::format("rank {}: {} crosses no link: stage {} lies on it too",
-                                           rank, toString(action), other));
+                return invalid(
+                    fmt::format("rank {}: {} needs no message: stage {} is on the same rank", rank,
+                                toString(action), other));
             }
             if (sends) {
                 const ActionKind received =
@@ -162,7 +163,7 @@ base::Result<ActionIndex> validatedIndex(const Schedule& schedule) {
     // Name what the first stuck action waits for: an action further down its own list, or on a rank
     // that is stuck too.
     const Position first = run.stuck.front();
-    std::string waitsFor = "something that never runs";
+    std::string waitsFor = "an action that never runs";
     forEachDependency(
         actionAt(schedule, first), index->context(schedule), [&](const Action& needed) {
             const std::optional<Position> position = index->find(needed);

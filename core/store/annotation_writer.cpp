@@ -85,7 +85,8 @@ class AnnotationWriter {
         if (m_rankRows.size() == m_trace.ranks().size()) return {};
         return base::Error{
             base::ErrorCode::Input,
-            fmt::format("{}: holds {} ranks, the annotated trace {}; it changed since it was read",
+            fmt::format("{}: has {} ranks, but the annotated trace has {}; the file changed after "
+                        "it was read",
                         m_database.file(), m_rankRows.size(), m_trace.ranks().size())};
     }
 

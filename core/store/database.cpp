@@ -81,7 +81,7 @@ base::Result<Statement> Statement::prepare(const Database& database, std::string
     Statement statement;
     statement.m_handle.reset(handle);
     statement.m_file = database.file();
-    if (status != SQLITE_OK) return database.error("the file is no complete trace");
+    if (status != SQLITE_OK) return database.error("the trace file is incomplete");
     return statement;
 }
 

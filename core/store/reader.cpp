@@ -115,7 +115,7 @@ base::Result<void> runSql(const std::filesystem::path& file, std::string_view qu
         if (status == SQLITE_AUTH || (statement && sqlite3_stmt_readonly(statement) == 0)) {
             return base::Error{
                 base::ErrorCode::Usage,
-                fmt::format("{}: query: only reading is allowed; copy the file to change it",
+                fmt::format("{}: query: the trace is read-only; copy the file to change it",
                             file.string())};
         }
         if (status != SQLITE_OK) return queryError(*database);

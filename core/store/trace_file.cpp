@@ -45,7 +45,7 @@ base::Result<Header> readHeader(const std::filesystem::path& file) {
     if (std::filesystem::is_directory(file, ignored))
         return unusable(file, "is a directory, not a trace");
     if (!std::filesystem::is_regular_file(file, ignored))
-        return unusable(file, "is no regular file (a pipe or a device)");
+        return unusable(file, "is not a regular file (it is a pipe or a device)");
     errno = 0;
     std::ifstream stream(file, std::ios::binary);
     if (!stream) return unusable(file, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -71,10 +71,9 @@ base::Result<void> checkHeader(const std::filesystem::path& file) {
                         version, kSchemaVersion));
     }
     if (version != kSchemaVersion) {
-        return unusable(
-            file, fmt::format("has trace version {}, which no Pleat ever wrote, and this one reads "
-                              "version {}; record or import it again",
-                              version, kSchemaVersion));
+        return unusable(file, fmt::format("has trace version {}, which is not supported (this "
+                                          "Pleat reads version {}); record or import it again",
+                                          version, kSchemaVersion));
     }
     return {};
 }

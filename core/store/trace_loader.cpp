@@ -107,11 +107,11 @@ base::Result<void> TraceLoader::eachById(std::string_view table, std::string_vie
 void TraceLoader::leaveOut(std::string_view code, std::string_view table, std::int64_t row,
                            std::string_view why) {
     m_found.add(base::Severity::DataLoss, code,
-                fmt::format("table {}, row {}: {}; the row was left out", table, row, why));
+                fmt::format("table {}, row {}: {}; row skipped", table, row, why));
 }
 
 void TraceLoader::dangling(std::string_view table, std::int64_t row, std::string_view what) {
-    leaveOut("dangling_row", table, row, fmt::format("its {} is not in the file", what));
+    leaveOut("dangling_row", table, row, fmt::format("its {} is missing from the file", what));
 }
 
 base::Result<LoadedTrace> TraceLoader::load() {
@@ -255,7 +255,8 @@ void TraceLoader::loadEvent(const Statement& row) {
     if (!name.valid()) return dangling("event", id, "name");
     if (hasDomain && !domain.valid()) return dangling("event", id, "domain");
     if (!isTime(start) || !isTime(end) || !std::in_range<std::uint32_t>(id))
-        return leaveOut("impossible_row", "event", id, "no trace has such a time or so many rows");
+        return leaveOut("impossible_row", "event", id,
+                        "a time or a number of rows is out of range");
     m_events.add(id, base::Id<struct AddedTag>(m_added++));
     m_builder.addEvent({lane,
                         name,
@@ -309,7 +310,7 @@ base::Result<void> TraceLoader::loadTasks() {
                                    number(row, 5), number(row, 6), *kind,          span(row, 8)};
             if (!isPlausible(task))
                 return leaveOut("impossible_row", "task", row.integer(0),
-                                "no pipeline has such a stage or microbatch");
+                                "its stage or microbatch is out of range");
             tasks.push_back(task);
         });
     std::stable_sort(tasks.begin(), tasks.end(), kByRankThenStart);
@@ -425,7 +426,7 @@ void TraceLoader::completeMatches() {
     for (trace::Match& match : matches) {
         if (match.members.empty()) {
             leaveOut("dangling_row", "match", static_cast<std::int64_t>(kept.size()) + 1,
-                     "none of its transfers is in the file");
+                     "all of its transfers are missing from the file");
             continue;
         }
         for (const trace::TransferId member : match.members)
@@ -443,7 +444,7 @@ base::Result<void> TraceLoader::loadSchedule() {
                     const double confidence = row.real(5);
                     if (!(confidence >= 0 && confidence <= 1))
                         return leaveOut("impossible_row", "schedule", 1,
-                                        "its confidence is no share between 0 and 1");
+                                        "its confidence is not between 0 and 1");
                     if (m_annotations.schedule) {
                         m_annotations.schedule->also.emplace_back(row.text(0));
                         return;

@@ -201,8 +201,8 @@ base::Result<void> makeFile(const std::filesystem::path& file) {
         ::close(descriptor);
         return {};
     }
-    const std::string why = errno == EEXIST ? "exists already; choose another name or remove it"
-                                            : fmt::format("cannot be made: {}", strerror(errno));
+    const std::string why = errno == EEXIST ? "already exists; choose another name or remove it"
+                                            : fmt::format("cannot be created: {}", strerror(errno));
     return base::Error{base::ErrorCode::Io, fmt::format("{}: {}", file.string(), why)};
 }
 
@@ -320,7 +320,7 @@ base::Result<void> Writer::finish() && {
     sqlite3_busy_timeout(database.handle(), kPatienceWithReadersMs);
     if (!database.execute("pragma journal_mode=delete") &&
         (sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY) {
-        return database.error("folding the log into the file");
+        return database.error("merging the log into the file");
     }
     return {};
 }

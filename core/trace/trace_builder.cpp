@@ -261,8 +261,8 @@ base::Interval TraceBuilder::withinRange(base::Interval span, base::StringId nam
     const base::Interval kept{limited(span.begin), limited(span.end)};
     if (kept != span) {
         m_diagnostics.add(base::Severity::DataLoss, "time_out_of_range",
-                          fmt::format("\"{}\" lasts from {} to {} ns; times end 73 years from the "
-                                      "trace's origin",
+                          fmt::format("\"{}\" lasts from {} to {} ns; times must be within 73 "
+                                      "years of the trace's origin",
                                       m_columns.strings.text(name), span.begin.ns, span.end.ns));
     }
     return kept;
@@ -344,9 +344,10 @@ TraceBuilder::Built TraceBuilder::build() && {
         if (from.valid() && to.valid()) {
             m_columns.dependencies.push_back({from, to, DependencyKind::Flow});
         } else {
-            m_diagnostics.add(base::Severity::Info, "flow_without_event",
-                              fmt::format("an arrow from {} ns to {} ns has no event at an end",
-                                          flow.fromTime.ns, flow.toTime.ns));
+            m_diagnostics.add(
+                base::Severity::Info, "flow_without_event",
+                fmt::format("an arrow from {} ns to {} ns has no event at one of its ends",
+                            flow.fromTime.ns, flow.toTime.ns));
         }
     }
     std::sort(m_columns.dependencies.begin(), m_columns.dependencies.end(),

@@ -191,7 +191,7 @@ TEST_F(Pages, SqlAnswersAndSaysWhatIsWrong) {
     sql.setQuery(QStringLiteral("delete from task"));
     sql.run();
     ASSERT_TRUE(waitUntil([&] { return !sql.running(); }));
-    EXPECT_TRUE(sql.status().contains("only reading is allowed")) << sql.status().toStdString();
+    EXPECT_TRUE(sql.status().contains("the trace is read-only")) << sql.status().toStdString();
 }
 
 TEST_F(Pages, EveryCommandIsInThePaletteAndEveryKeyInTheList) {

@@ -32,7 +32,7 @@ TEST(CommandLine, AFileThatCannotBeUsedIsStatusThree) {
     for (const char* command : {"info", "report", "critical-path", "whatif", "export", "sql"}) {
         expectOneLine(run({command, "/nonexistent.pleat"}), 3, "/nonexistent.pleat: no such file");
         const bool imports = std::string(command) != "sql";
-        expectOneLine(run({command, text}), 3, imports ? "is no trace" : "is not a Pleat trace");
+        expectOneLine(run({command, text}), 3, imports ? "is not a trace file" : "is not a Pleat trace");
     }
     expectOneLine(run({"info", "/nonexistent.json"}), 3, "/nonexistent.json: cannot be opened");
     expectOneLine(run({"info", text, "--rank", "x=3"}), 2, "not among the files");
@@ -102,8 +102,8 @@ TEST(CommandLine, TheTraceItselfIsNeverTheOutput) {
 TEST(CommandLine, APipeIsNoTrace) {
     const std::string pipe = test::temporaryPath("pipe");
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    expectOneLine(run({"info", pipe}), 3, "is no regular file");
-    expectOneLine(run({"sql", pipe, "select 1"}), 3, "is no regular file");
+    expectOneLine(run({"info", pipe}), 3, "is not a regular file");
+    expectOneLine(run({"sql", pipe, "select 1"}), 3, "is not a regular file");
 }
 
 TEST(CommandLine, ScheduleSizesHaveBounds) {
@@ -113,7 +113,7 @@ TEST(CommandLine, ScheduleSizesHaveBounds) {
     const std::string lines = test::temporaryPath("lines.csv");
     std::ofstream(lines) << std::string(100'000, '\n');
     expectOneLine(run({"schedule", "validate", "--file", lines}), 3, "more than 2048 lines");
-    expectOneLine(run({"schedule", "validate", "--file", "/dev/zero"}), 3, "larger than 64 MiB");
+    expectOneLine(run({"schedule", "validate", "--file", "/dev/zero"}), 3, "exceeds the 64 MiB limit");
 }
 
 // A profiler's file of one rank: a call, its kernel, and a wait for it.

@@ -109,8 +109,8 @@ TEST(GpuProbe, EveryAnswerHasAStateAndOneLineOfWords) {
                           {40, "unavailable:40", "hypervisor"},
                           {41, "unavailable:41", "confidential"},
                           {43, "unavailable:43", "MIG"},
-                          {999, "unavailable:999", "no NVIDIA driver answers"},
-                          {7, "unavailable:7", "CUPTI error 7: its meaning is in cupti_result.h"}};
+                          {999, "unavailable:999", "the NVIDIA driver does not respond"},
+                          {7, "unavailable:7", "CUPTI error 7: see cupti_result.h"}};
     for (const Case& expected : cases) {
         const GpuAvailability gpu = availabilityOf(expected.result, true);
         EXPECT_EQ(gpu.state, expected.state);

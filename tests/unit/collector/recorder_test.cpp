@@ -350,7 +350,7 @@ TEST(Record, ARecorderInsideARecorderTakesItsProgramsAndBothSaySo) {
     EXPECT_EQ(outer.number("select count(*) from event"), 0);
     EXPECT_EQ(outer.query("select severity, code, count from diagnostic"),
               Lines{"data_loss|recorded_by_another|1"});
-    EXPECT_NE(outer.result.errors.find("wrote what they marked to " + inner), std::string::npos)
+    EXPECT_NE(outer.result.errors.find("recorded its programs to " + inner), std::string::npos)
         << outer.result.errors;
     EXPECT_EQ(outer.query("select value from meta where key = 'state'"), Lines{"complete"});
 }
@@ -370,7 +370,7 @@ TEST(Record, AnExistingFileIsNeverOverwritten) {
     Recording r = recordProgram({kProgram, "pairs"});
     const auto again = test::runProgram({kPleat, "record", "-o", r.file, "--", kProgram, "pairs"});
     EXPECT_EQ(again.status, 3);
-    EXPECT_NE(again.errors.find("exists already"), std::string::npos) << again.errors;
+    EXPECT_NE(again.errors.find("already exists"), std::string::npos) << again.errors;
 }
 
 }  // namespace

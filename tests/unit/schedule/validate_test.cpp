@@ -29,10 +29,10 @@ TEST(Validate, AcceptsComputeOnlySplitAndLoweredSchedules) {
 }
 
 TEST(Validate, NamesEachFault) {
-    expectProblem("0F0,0B0\n0F1,0B1\n", "stage 0 lies on rank 0 and on rank 1");
+    expectProblem("0F0,0B0\n0F1,0B1\n", "stage 0 is assigned to both rank 0 and rank 1");
     expectProblem("0F0,0B0\n2F0,2B0\n", "no rank holds stage 1");
     expectProblem("0F0,0B0\n\n1F0,1B0\n", "row 2 has no actions");
-    expectProblem("0F0,0B0,0F0\n", "0F0 stands twice");
+    expectProblem("0F0,0B0,0F0\n", "duplicate action 0F0");
     expectProblem("0F0,0F1,0B0\n", "microbatch 1 has no backward");
     expectProblem("0F0,0B0,0B1\n", "microbatch 1 has no forward");
     expectProblem("0F0,0I0\n", "no weight gradient");
@@ -44,8 +44,8 @@ TEST(Validate, NamesEachFault) {
         "0F0,0F1,0SEND_F1,0SEND_F0,0RECV_B0,0B0,0RECV_B1,0B1\n"
         "1RECV_F0,1RECV_F1,1F0,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
         "message 0 is sent for 1RECV_F1 but received as 1RECV_F0");
-    expectProblem("0SEND_B0,0F0,0B0\n", "no stage at its other end");
-    expectProblem("0F0,0SEND_F0,1RECV_F0,1F0,1B0,0B0\n", "0SEND_F0 crosses no link");
+    expectProblem("0SEND_B0,0F0,0B0\n", "no stage to exchange it with");
+    expectProblem("0F0,0SEND_F0,1RECV_F0,1F0,1B0,0B0\n", "0SEND_F0 needs no message");
     expectProblem("", "no actions");
 }
 

@@ -53,7 +53,7 @@ TEST(Recording, AnExistingFileIsNotOverwritten) {
     const auto writer = Writer::create(folder.file("a.pleat"));
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, base::ErrorCode::Io);
-    EXPECT_NE(writer.error().message.find("exists already"), std::string::npos);
+    EXPECT_NE(writer.error().message.find("already exists"), std::string::npos);
     EXPECT_EQ(test::readBytes(folder.file("a.pleat")), "precious");
 }
 

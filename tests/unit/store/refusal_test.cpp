@@ -76,7 +76,7 @@ TEST_F(Refusal, ANewerVersionNamesBothNumbers) {
 TEST_F(Refusal, AVersionThatNeverWas) {
     executeSql(m_file, "pragma user_version = 0");
     // It may be whole: what is wrong is its version.
-    expectRefused(m_file, "has trace version 0, which no Pleat ever wrote");
+    expectRefused(m_file, "has trace version 0, which is not supported");
 }
 
 TEST_F(Refusal, AMissingTable) {
@@ -108,7 +108,7 @@ std::int64_t countAfter(const std::filesystem::path& file, const std::string& sq
 TEST_F(Refusal, AnEventOfNoLaneIsLeftOutAndCounted) {
     EXPECT_EQ(countAfter(m_file, "update event set lane = 99 where id = 5", "dangling_row", 8), 1);
     EXPECT_EQ(load(m_file)->trace.diagnostics().find("dangling_row")->example,
-              "table event, row 5: its lane is not in the file; the row was left out");
+              "table event, row 5: its lane is missing from the file; row skipped");
 }
 
 TEST_F(Refusal, AnEventOfNoNameOrDomainIsLeftOutAndCounted) {

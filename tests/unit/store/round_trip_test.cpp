@@ -234,7 +234,7 @@ TEST(RoundTrip, AnnotationsOfAnotherRunAreRefused) {
     ASSERT_TRUE(writeTrace(trace::TraceBuilder().build().trace, file));
     const auto done = writeAnnotations(exampleTrace(), file);
     ASSERT_FALSE(done);
-    EXPECT_NE(done.error().message.find("holds 0 ranks, the annotated trace 3"), std::string::npos)
+    EXPECT_NE(done.error().message.find("has 0 ranks, but the annotated trace has 3"), std::string::npos)
         << done.error().message;
     EXPECT_FALSE(load(file)->annotated);
 }

@@ -98,14 +98,14 @@ TEST_F(Sql, NothingCanBeWritten) {
           "create table t (a)", "create temp table t (a)", "drop table task", "vacuum",
           "pragma user_version = 7", "pragma journal_mode = wal", "begin immediate",
           "with x as (select 1) delete from event"}) {
-        expectRefused(query, "only reading is allowed");
+        expectRefused(query, "the trace is read-only");
     }
 }
 
 TEST_F(Sql, NoOtherFileIsMadeOrRead) {
     const std::string other = m_folder.file("other.db").string();
-    expectRefused("attach '" + other + "' as other", "only reading is allowed");
-    expectRefused("vacuum into '" + other + "'", "only reading is allowed");
+    expectRefused("attach '" + other + "' as other", "the trace is read-only");
+    expectRefused("vacuum into '" + other + "'", "the trace is read-only");
     EXPECT_FALSE(std::filesystem::exists(other));
 }
 

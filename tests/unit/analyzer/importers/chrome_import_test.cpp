@@ -363,14 +363,14 @@ TEST(ChromeImport, ATimelineOfPipelineTimersKeepsItsZero) {
 TEST(ChromeImport, WhatIsNoTraceIsRefusedInOneLine) {
     const std::pair<const char*, const char*> cases[] = {
         {"", "empty"},
-        {"hello", "is no trace"},
+        {"hello", "is not a trace file"},
         {"{}", "without \"traceEvents\""},
         {"{\"a\":1,\"b\":[{}]}", "without \"traceEvents\""},
         {"[[-1,1,37888,7]]", "not of objects"},
         {"[1,2,3]", "not of objects"},
-        {"[]", "none of 0 objects"},
-        {"[{\"a\":1}]", "none of 1 objects"},
-        {"{\"traceEvents\":[", "none of 0 objects"},
+        {"[]", "empty list of events"},
+        {"[{\"a\":1}]", "none of the objects (1) in its list"},
+        {"{\"traceEvents\":[", "empty list of events"},
         {R"([{"ph":"X","name":"a","rel_ts":5,"dur":1}])", "rel_ts"},
     };
     for (const auto& [text, reason] : cases) {

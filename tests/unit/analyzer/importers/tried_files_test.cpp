@@ -30,7 +30,7 @@ std::vector<Row> rowsOfTable() {
     std::vector<Row> rows;
     bool inTable = false;
     for (std::string line; std::getline(document, line);) {
-        if (line.starts_with("## ")) inTable = line == "## Files that were tried";
+        if (line.starts_with("## ")) inTable = line == "## Files tested";
         if (!inTable || !line.starts_with("| `")) continue;
         std::istringstream cells(line.substr(1));
         Row row;

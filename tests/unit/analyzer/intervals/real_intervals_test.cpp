@@ -41,7 +41,7 @@ std::vector<Row> rowsOfTable() {
     std::vector<Row> rows;
     bool inTable = false;
     for (std::string line; std::getline(document, line);) {
-        if (line.starts_with("## ")) inTable = line == "## Figures beside sums of intervals";
+        if (line.starts_with("## ")) inTable = line == "## Figures checked against sums of intervals";
         if (!inTable || !line.starts_with("| `")) continue;
         const std::size_t fileEnd = line.find('|', 1), last = line.rfind('|');
         const std::size_t difference = line.rfind('|', last - 1);
