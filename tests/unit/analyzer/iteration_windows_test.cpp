@@ -184,6 +184,37 @@ TEST(DeviceIterations, AreThoseOfTheDeviceWhereTheHostHasNone) {
     EXPECT_EQ(noted(built, "iterations_unmarked"), 0);
 }
 
+// The host had called both steps before the device began the first: the profiler's ranges around
+// the kernels lie behind both, and belong to the steps in which their kernels were called.
+TEST(DeviceIterations, ADeviceRangeBelongsToTheStepThatCalledItsKernels) {
+    DeviceTrace trace;
+    trace.step(0, 0, 50).step(1, 50, 100);
+    for (int step = 0; step < 2; ++step) {
+        const std::int64_t begin = 200 + 100 * step;
+        trace.work(-1, begin, begin + 90, categories::kDeviceAnnotation, "PP:0F0")
+            .work(50 * step + 10, begin + 10, begin + 80);
+    }
+    const auto built = trace.build();
+    std::vector<std::int32_t> iterations;
+    for (const trace::Task& task : built.annotations().tasks) iterations.push_back(task.iteration);
+    EXPECT_EQ(iterations, (std::vector<std::int32_t>{0, 1}));
+}
+
+// No range marks iterations: an all-reduce belongs to the iteration of the task in which it was
+// called, though the device runs it beside the next one's.
+TEST(DeviceIterations, CommunicationIsOfTheTaskThatCalledIt) {
+    const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL";
+    DeviceTrace trace;
+    trace.range("PP:0F0", 0, 10).range("PP:0F0", 20, 30);
+    trace.work(1, 2, 12).work(5, 22, 28, categories::kKernel, kAllReduce, 20);
+    trace.work(21, 22, 32).work(25, 50, 60, categories::kKernel, kAllReduce, 20);
+    const auto built = trace.build();
+    std::vector<std::int32_t> iterations;
+    for (const trace::Transfer& transfer : built.annotations().transfers)
+        iterations.push_back(transfer.iteration);
+    EXPECT_EQ(iterations, (std::vector<std::int32_t>{0, 1}));
+}
+
 TEST(DeviceIterations, LeaveOutALastStepOfWhichMostIsMissing) {
     DeviceTrace trace = hostAhead(5);
     trace.step(5, 250, 300).work(251, 1'001, 1'101);

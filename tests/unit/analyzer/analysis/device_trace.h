@@ -29,6 +29,9 @@ class DeviceTrace {
         return add(m_host, categories::kAnnotation, "ProfilerStep#" + std::to_string(number), begin,
                    end);
     }
+    DeviceTrace& range(const std::string& name, std::int64_t begin, std::int64_t end) {
+        return add(m_host, categories::kAnnotation, name, begin, end);
+    }
     // A call at `called` that starts the work; none where it is negative.
     DeviceTrace& work(std::int64_t called, std::int64_t begin, std::int64_t end,
                       std::string_view category = categories::kKernel,
