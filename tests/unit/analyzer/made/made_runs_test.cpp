@@ -101,6 +101,18 @@ TEST(MadeRuns, PartsOfTheTruthSumToTheIteration) {
     }
 }
 
+// Who waits for a rank that pauses seems to pause too, and all pauses together cost most.
+TEST(MadeRuns, OfAllPausesThoseOfTheRankThatPausesStandFirst) {
+    for (const std::int32_t number : {1148, 1448, 1616, 3116, 3738})
+        EXPECT_EQ(judge(madeRun(number)).blame, "") << madeRun(number).describe();
+}
+
+// A slow link makes the ranks, stage and replica at its ends slow as well.
+TEST(MadeRuns, ASlowLinkStandsBeforeThePlacesThatItSlows) {
+    for (const std::int32_t number : {22, 185, 304, 350, 1661})
+        EXPECT_EQ(judge(madeRun(number)).blame, "") << madeRun(number).describe();
+}
+
 // Timers are wrong by the noise at most, and what one thread did stays in its order.
 TEST(MadeRuns, TimersAreWrongByTheirNoiseAtMost) {
     for (std::int32_t number = 0; number < 100; ++number) {
