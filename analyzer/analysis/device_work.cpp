@@ -131,6 +131,18 @@ IdleExplainer::IdleExplainer(const graph::RunIndex& run)
       m_streams(m_trace.ranks().size()),
       m_untraced(m_trace.ranks().size()) {
     const trace::Trace& trace = m_trace;
+    bool anyStream = false;
+    for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
+        const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
+        if (lane.kind != trace::LaneKind::DeviceStream) continue;
+        m_streams[lane.rank].push_back(trace.eventsOf(LaneId::at(i)));
+        anyStream = true;
+    }
+    if (anyStream) findUntraced();
+}
+
+void IdleExplainer::findUntraced() {
+    const trace::Trace& trace = m_trace;
     std::vector<bool> started(trace.eventCount(), false);
     for (const trace::Dependency& dependency : trace.dependencies()) {
         if (dependency.kind == trace::DependencyKind::Launch)
@@ -146,10 +158,7 @@ IdleExplainer::IdleExplainer(const graph::RunIndex& run)
     for (std::size_t i = 0; i < trace.lanes().size(); ++i) {
         const trace::Lane& lane = trace.lanes()[LaneId::at(i)];
         const auto events = trace.eventsOf(LaneId::at(i));
-        if (lane.kind == trace::LaneKind::DeviceStream) {
-            m_streams[lane.rank].push_back(events);
-            continue;
-        }
+        if (lane.kind == trace::LaneKind::DeviceStream) continue;
         for (EventId id = events.first; id < events.last; id = EventId(id.index() + 1)) {
             const base::StringId domain = trace.columns().domain[id.index()];
             if (domain.valid() && isCall[domain.index()] && !started[id.index()] &&

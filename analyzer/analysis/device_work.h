@@ -39,6 +39,8 @@ class IdleExplainer {
     [[nodiscard]] IdleReasons of(trace::RankId rank, const base::IntervalSet& idle) const;
 
   private:
+    void findUntraced();
+
     const trace::Trace& m_trace;
     const DeviceWorkKinds& m_kinds;
     base::IdVector<trace::RankTag, std::vector<trace::Trace::EventRange>> m_streams;

@@ -81,7 +81,7 @@ void measure(const trace::Trace& trace, std::vector<Measured>& all) {
     for (Measured& one : all) {
         std::vector<double> times;
         // The first round also pays for memory that no round before has touched.
-        constexpr int kRounds = 3;
+        constexpr int kRounds = 5;
         for (int i = 0; i < kRounds; ++i) {
             emptyCaches();
             times.push_back(bench::processorSecondsOf([&] { one.work(trace); }));
