@@ -27,7 +27,7 @@ QString percent(double fraction) { return fromUtf8(report::percent(fraction)); }
 
 Cell textCell(const QString& text, const Place& place = {}) { return {text, {}, place}; }
 Cell numberCell(std::int64_t number, const Place& place = {}) {
-    return {number < 0 ? QStringLiteral("-") : QString::number(number), qlonglong{number}, place};
+    return {number < 0 ? Text::tr("unknown") : QString::number(number), qlonglong{number}, place};
 }
 Cell timeCell(base::Duration time, const Place& place = {}) {
     return {milliseconds(time), qlonglong{time.ns}, place};
@@ -47,7 +47,7 @@ QString barPartName(std::size_t part) {
         case 0:
             return Text::tr("compute");
         case 1:
-            return Text::tr("moving data");
+            return Text::tr("moving");
         case 2:
             return Text::tr("waiting");
         case 3:
@@ -57,25 +57,25 @@ QString barPartName(std::size_t part) {
     }
     switch (static_cast<BubbleCause>(part - kFirstCause)) {
         case BubbleCause::DataLoading:
-            return Text::tr("bubble: data loading");
+            return Text::tr("bubble: data_loading");
         case BubbleCause::Fill:
             return Text::tr("bubble: fill");
         case BubbleCause::Drain:
             return Text::tr("bubble: drain");
         case BubbleCause::Imbalance:
-            return Text::tr("bubble: stage imbalance");
+            return Text::tr("bubble: imbalance");
         case BubbleCause::ReplicaImbalance:
-            return Text::tr("bubble: replica imbalance");
+            return Text::tr("bubble: replica_imbalance");
         case BubbleCause::LatePeer:
-            return Text::tr("bubble: late peer");
+            return Text::tr("bubble: late_peer");
         case BubbleCause::GradientSync:
-            return Text::tr("bubble: gradient sync");
+            return Text::tr("bubble: gradient_sync");
         case BubbleCause::MessageLatency:
-            return Text::tr("bubble: message latency");
+            return Text::tr("bubble: p2p_latency");
         case BubbleCause::HostLate:
-            return Text::tr("bubble: host late");
+            return Text::tr("bubble: host_late");
         case BubbleCause::UntracedWork:
-            return Text::tr("bubble: untraced device work");
+            return Text::tr("bubble: untraced_device_work");
         case BubbleCause::Unknown:
             return Text::tr("bubble: unknown");
     }
@@ -119,12 +119,12 @@ QStringList headlines(const RunResults& results) {
                              milliseconds(iterations.mean)));
     lines << (run.schedule
                   ? Text::tr("Schedule: %1").arg(fromUtf8(report::describeSchedule(*run.schedule)))
-                  : Text::tr("Schedule: not recognised, no pipeline tasks"));
+                  : Text::tr("Schedule: not recognised (no pipeline tasks)"));
     if (run.bubble.fraction) {
         lines
             << (run.bubble.theoreticalFraction
-                    ? Text::tr("Bubble %1 of all ranks' time; this schedule alone would idle for "
-                               "%2 of an iteration with balanced stages and free messages")
+                    ? Text::tr("Bubble %1 of all ranks' time; this schedule's minimum is %2 "
+                               "(balanced stages, free messages)")
                           .arg(percent(*run.bubble.fraction),
                                percent(*run.bubble.theoreticalFraction))
                     : Text::tr("Bubble %1 of all ranks' time").arg(percent(*run.bubble.fraction)));
@@ -188,7 +188,7 @@ Figures iterationFigures(const RunResults& results) {
             {numberCell(window.iteration, place), timeCell(length, place),
              window.complete ? shareCell(ratio, place) : textCell(QStringLiteral("-"), place),
              textCell(window.complete ? Text::tr("completely")
-                                      : Text::tr("in part; left out of the figures"),
+                                      : Text::tr("incomplete; excluded from the figures"),
                       place)});
     }
     return figures;

@@ -12,7 +12,7 @@
 namespace pleat::models {
 
 // Parts of a bar, in the order of the report: compute, moving, waiting, copy, then the bubble by
-// cause (kFirstCause + analysis::BubbleCause).
+// cause (kFirstCause + analysis::BubbleCause); in English named as in the report.
 inline constexpr std::size_t kFirstCause = static_cast<std::size_t>(analysis::TimePart::Bubble);
 [[nodiscard]] std::size_t barPartCount();
 [[nodiscard]] QString barPartName(std::size_t part);

@@ -57,13 +57,14 @@ base::Result<Bookmarks> Bookmarks::load(const fs::path& file) {
     if (document.object().value(QStringLiteral("schema")).toString() != kSchema)
         return error(
             base::ErrorCode::Input, file,
-            QStringLiteral("no bookmarks of ours (schema %1); it is left alone").arg(kSchema));
+            QStringLiteral("no readable bookmarks (expected schema %1); it stays unchanged")
+                .arg(kSchema));
     Bookmarks bookmarks;
     for (const QJsonValue& value : document.object().value(QStringLiteral("bookmarks")).toArray()) {
         const QJsonValue time = value.toObject().value(QStringLiteral("time_ns"));
         if (!time.isDouble())
             return error(base::ErrorCode::Input, file,
-                         QStringLiteral("a bookmark without time_ns; it is left alone"));
+                         QStringLiteral("has a bookmark without time_ns; it stays unchanged"));
         bookmarks.add(
             {{time.toInteger()}, value.toObject().value(QStringLiteral("note")).toString()});
     }

@@ -63,8 +63,7 @@ void addTask(FactList& facts, const trace::Task& task) {
 
 void addMatch(FactList& facts, const trace::Trace& trace, const trace::Transfer& transfer) {
     if (!transfer.match.valid()) {
-        facts.add(Text::tr("Partner"),
-                  Text::tr("none was found: all of its time counts as moving"));
+        facts.add(Text::tr("Partner"), Text::tr("none found; all of its time counts as moving"));
         return;
     }
     const trace::Match& match = trace.annotations().matches[transfer.match];
@@ -158,7 +157,7 @@ Figures eventFacts(const trace::Trace& trace, trace::EventId event,
                                         ? Text::tr("none: it is a mark")
                                         : shownDuration(row.span.length()));
     if (row.flag == trace::EventFlag::OpenAtEnd)
-        facts.add(Text::tr("End"), Text::tr("never seen; it lasts to the last moment of its lane"));
+        facts.add(Text::tr("End"), Text::tr("not recorded; drawn to the end of its lane"));
     const trace::Annotations& found = trace.annotations();
     if (const auto task = positionOf(found.tasks, event)) {
         addTask(facts, found.tasks[trace::TaskId::at(*task)]);
@@ -207,7 +206,7 @@ Figures areaFacts(const std::vector<AreaAccount>& accounts, base::Interval range
     place.range = range;
     facts.add(Text::tr("Length"), shownDuration(range.length()), place);
     if (accounts.empty()) {
-        facts.add(Text::tr("Ranks"), Text::tr("none that trains lies within"));
+        facts.add(Text::tr("Ranks"), Text::tr("no training rank in the selection"));
         return std::move(facts).take();
     }
     facts.add(Text::tr("Ranks"), QString::number(accounts.size()), place);

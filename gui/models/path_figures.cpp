@@ -87,7 +87,7 @@ Figures pauseFacts(const Place& pause) {
     };
     if (pause.range) add(Text::tr("Duration"), shownDuration(pause.range->length()));
     if (pause.rank >= 0) add(Text::tr("Rank"), Text::tr("rank %1").arg(pause.rank));
-    add(Text::tr("Pause"), Text::tr("nothing that comes next depends on was running"));
+    add(Text::tr("Pause"), Text::tr("no work was running that later work depends on"));
     return figures;
 }
 

@@ -95,7 +95,7 @@ void SqlQuery::run(const std::filesystem::path& database, const QString& sql) {
 void SqlQuery::cancel() {
     if (!running()) return;
     m_background.stop();
-    m_error = tr("The query was ended.");
+    m_error = tr("The query was cancelled.");
     emit finished();
 }
 

@@ -87,7 +87,7 @@ void TraceSession::finishLoading(Opened opened) {
         const QString error = shownError(opened.error());
         // What was read before is worth more than the fact that it cannot be read again.
         if (m_state == State::Loaded)
-            return setNotice(tr("%1; what was read before stays here").arg(error));
+            return setNotice(tr("%1; showing what was read before").arg(error));
         m_error = error;
         return setState(State::Failed);
     }
@@ -100,7 +100,7 @@ void TraceSession::finishLoading(Opened opened) {
     setState(State::Loaded);
     setNotice(m_finished ? QString()
                          : tr("The recording is still running or was interrupted; this is what it "
-                              "holds now."));
+                              "holds so far."));
     emit traceChanged();
     emit resultsChanged();
     analyse();
@@ -143,20 +143,20 @@ void TraceSession::lookAtFiles() {
 
 QString TraceSession::whatBecameOf(const QString& file, const Seen& before, const Seen& now) const {
     if (!now.there)
-        return before.there
-                   ? tr("%1 is gone; what was read of it stays here until the window closes.")
-                         .arg(file)
-                   : QString();
+        return before.there ? tr("%1 no longer exists; what was read from it is shown until you "
+                                 "close the window.")
+                                  .arg(file)
+                            : QString();
     if (now.bytes < before.bytes)
-        return tr("%1 was cut off: %2 of the %3 bytes it had are left; what was read of it stays "
-                  "here. File > Reload tries to read what it is now.")
+        return tr("%1 was truncated: %2 of its %3 bytes remain. What was read before is still "
+                  "shown; File > Reload tries to read the rest.")
             .arg(file)
             .arg(now.bytes)
             .arg(before.bytes);
     const bool same = now.bytes == before.bytes && now.changed == before.changed;
     if (same || m_followed) return {};
-    return tr("%1 has changed since it was read; what was read of it stays here. File > Reload "
-              "reads it again.")
+    return tr("%1 has changed since it was read. What was read before is still shown; File > "
+              "Reload reads it again.")
         .arg(file);
 }
 

@@ -36,7 +36,7 @@ constexpr KindColour kForward{colourOf(0, 0), "forward"}, kBackward{colourOf(1, 
     kMessage{colourOf(2, 0), "send, receive"}, kCollective{colourOf(3, 0), "collective"},
     kOptimizer{colourOf(3, 2), "optimizer"}, kData{colourOf(6, 0), "data loading"},
     kKernel{colourOf(5, 0), "kernel"}, kCopy{colourOf(0, 2), "copy, set"},
-    kCall{colourOf(4, 2), "call of the device's runtime"}, kOther{0, "other"};
+    kCall{colourOf(4, 2), "device runtime call"}, kOther{0, "other"};
 constexpr std::array kKinds = {kForward, kBackward,   kInputBackward, kWeightBackward, kOverlapped,
                                kMessage, kCollective, kOptimizer,     kData,           kKernel,
                                kCopy,    kCall,       kOther};

@@ -44,7 +44,7 @@ class Expression {
             std::array<PCRE2_UCHAR, 200> why{};
             pcre2_get_error_message(code, why.data(), why.size());
             return base::Error{base::ErrorCode::Usage,
-                               fmt::format("the expression is wrong at character {}: {}", offset,
+                               fmt::format("invalid expression at character {}: {}", offset,
                                            reinterpret_cast<const char*>(why.data()))};
         }
         made.m_match.reset(pcre2_match_data_create_from_pattern(made.m_code.get(), nullptr));
@@ -139,7 +139,7 @@ base::Result<SearchHits> eventsOfMicrobatch(const trace::Trace& trace, const std
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) {
         return base::Error{base::ErrorCode::Usage,
-                           fmt::format("\"{}\" is no number of a microbatch", text)};
+                           fmt::format("\"{}\" is not a microbatch number", text)};
     }
     std::vector<EventId> events;
     for (const trace::Task& task : trace.annotations().tasks)

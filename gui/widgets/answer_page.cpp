@@ -55,11 +55,11 @@ AnswerPage::AnswerPage(models::TraceSession& session, QWidget* parent)
     addSection(QStringLiteral("ranks"), tr("Each rank, per iteration"), {});
     addSection(QStringLiteral("causes"), tr("The bubble, by cause"), {});
     addSection(QStringLiteral("transfers"), tr("Communication (all ranks, per iteration)"),
-               tr("None was recorded, so there is no overlap to speak of."));
-    addSection(QStringLiteral("waits"), tr("Waiting in collectives, for whom"), {});
+               tr("None was recorded, so overlap cannot be computed."));
+    addSection(QStringLiteral("waits"), tr("Collective waits, by late rank"), {});
     addSection(QStringLiteral("stragglers"), tr("Stragglers"),
-               tr("None: where iterations could be replayed, no rank, stage, microbatch, link or "
-                  "operation alone costs 1 %."));
+               tr("None: in the iterations replayed, no rank, stage, microbatch, link or operation "
+                  "costs 1 % by itself."));
     addSection(QStringLiteral("iterations"), tr("Iterations"), tr("None was recorded."));
     m_layout->addStretch(1);
     connect(&session, &models::TraceSession::resultsChanged, this, &AnswerPage::update);
@@ -67,8 +67,8 @@ AnswerPage::AnswerPage(models::TraceSession& session, QWidget* parent)
 }
 
 QList<KeyHelp> AnswerPage::keys() const {
-    return {{tr("arrow keys"), tr("move over the parts of the bars and the rows of the tables")},
-            {tr("Enter"), tr("show the place a figure speaks of")}};
+    return {{tr("arrow keys"), tr("move through the parts of the bars and the rows of the tables")},
+            {tr("Enter"), tr("show the events behind a figure")}};
 }
 
 FigureView* AnswerPage::table(const QString& id) const {

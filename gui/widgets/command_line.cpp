@@ -40,25 +40,27 @@ base::Result<QSize> sizeOf(const QString& text) {
 }
 
 void addOptions(QCommandLineParser& parser) {
-    parser.setApplicationDescription(Text::tr("Shows a trace: where an iteration went."));
-    parser.addPositionalArgument(
-        QStringLiteral("trace"),
-        Text::tr("A *.pleat file, or files or a folder that pleat import reads"),
-        QStringLiteral("[trace…]"));
+    parser.setApplicationDescription(Text::tr("Shows a trace: where each iteration's time went."));
+    parser.addPositionalArgument(QStringLiteral("trace"),
+                                 Text::tr("A *.pleat file, other tools' files or a folder of them"),
+                                 QStringLiteral("[trace…]"));
     const auto option = [&parser](const char* name, const QString& does, const char* value) {
         parser.addOption({QString::fromLatin1(name), does, QString::fromLatin1(value)});
     };
-    option("rank", Text::tr("This file is rank N"), "FILE=N");
-    option("rules", Text::tr("JSON file that says what names of events mean"), "FILE");
-    option("screenshot", Text::tr("Write a picture of the window (.png, .svg, .pdf) and leave"),
+    option("rank",
+           Text::tr("Number FILE's ranks from N, or one by one with FILE=4,5,6,7 (repeatable)"),
+           "FILE=N");
+    option("rules", Text::tr("Rules in JSON for what event names mean (docs/importing.md)"),
            "FILE");
-    option("view", Text::tr("The page: pipeline, timeline, answer, compare, sql, diagnostics"),
+    option("screenshot", Text::tr("Write a picture of the window (.png, .svg, .pdf) and exit"),
+           "FILE");
+    option("view", Text::tr("Page to show: pipeline, timeline, answer, compare, sql, diagnostics"),
            "PAGE");
-    option("trace", Text::tr("The trace, as an option"), "FILE");
-    option("with", Text::tr("The run to compare it with (page compare); several files: repeat it"),
+    option("trace", Text::tr("The trace to open (same as the argument)"), "FILE");
+    option("with", Text::tr("Compare with this run (repeat it for a run of several files)"),
            "FILE");
-    option("range", Text::tr("Times shown, in ns from the first event"), "A:B");
-    option("size", Text::tr("Of the picture, in pixels"), "WxH");
+    option("range", Text::tr("Time range to show, in ns from the first event"), "A:B");
+    option("size", Text::tr("Picture size in pixels"), "WxH");
 }
 
 // What is to be opened, and beside it.
@@ -78,7 +80,7 @@ base::Result<void> readTraces(const QCommandLineParser& parser, ScreenshotOption
     if (const auto shared = opening::shareRanks(given, runs); !shared) return shared.error();
     if (!options.other.files.empty() && options.trace.files.empty())
         return usage(
-            QStringLiteral("--with: name the run to compare with too, e.g. pleat view "
+            QStringLiteral("--with: name the run to compare it with first, e.g. pleat view "
                            "base.pleat --with new.pleat"));
     return {};
 }
@@ -104,7 +106,7 @@ base::Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     if (!screenshot.other.files.empty()) {
         const QString compare = QStringLiteral("compare");
         if (!line.page.isEmpty() && line.page != compare)
-            return usage(QStringLiteral("--with: is of --view compare, not of %1").arg(line.page));
+            return usage(QStringLiteral("--with: needs --view compare, not %1").arg(line.page));
         line.page = compare;
     }
     if (!line.page.isEmpty()) screenshot.view = line.page;

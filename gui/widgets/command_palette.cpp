@@ -14,8 +14,8 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
     for (QAction* action : actions) {
         if (action->isEnabled() && !action->text().isEmpty()) m_actions << action;
     }
-    m_filter->setPlaceholderText(tr("Type a part of a command's name"));
-    m_filter->setAccessibleName(tr("Filter of commands"));
+    m_filter->setPlaceholderText(tr("Type part of a command's name"));
+    m_filter->setAccessibleName(tr("Filter commands"));
     m_list->setAccessibleName(tr("Commands"));
     m_filter->installEventFilter(this);
     auto* layout = new QVBoxLayout(this);

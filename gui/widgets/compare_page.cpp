@@ -30,7 +30,7 @@ ComparePage::ComparePage(models::TraceSession& session, models::IterationModel& 
     m_view->setAccessibleName(tr("Pipeline of this run"));
     m_otherView->setAccessibleName(tr("Pipeline of the other run"));
     m_means->setAccessibleName(tr("Where the mean iterations differ"));
-    m_rows->setAccessibleName(tr("All that was compared"));
+    m_rows->setAccessibleName(tr("Everything compared"));
     auto* head = new QHBoxLayout;
     head->addWidget(m_choose);
     head->addWidget(m_status, 1);
@@ -117,17 +117,17 @@ QString ComparePage::statusText() const {
             return m_other.error();
         case State::Loaded:
             if (!m_comparison.problem().isEmpty())
-                return tr("The two cannot be compared: %1.\nCompare with a run that has whole "
-                          "iterations; where events have names of their own, rules say what these "
-                          "mean: pleat view BASE --with NEW --rules FILE (docs/importing.md).")
+                return tr("The two runs cannot be compared: %1.\nChoose a run with complete "
+                          "iterations. If your events have their own names, write rules for them: "
+                          "pleat view BASE --with NEW --rules FILE (docs/importing.md).")
                     .arg(m_comparison.problem());
             if (!m_comparison.results()) return tr("Comparing…");
-            return tr("%1\nBASE, above: this run. NEW, below: %2. Orange: slower or longer, blue: "
-                      "faster or shorter.")
+            return tr("%1\nBASE (above): this run. NEW (below): %2. Orange: slower or longer. "
+                      "Blue: faster or shorter.")
                        .arg(models::comparisonAnswer(*m_comparison.results()), m_other.name()) +
                    (m_other.notice().isEmpty() ? QString() : u'\n' + m_other.notice());
     }
-    return tr("Choose a second run; it is shown below this one, and where the two differ.");
+    return tr("Choose a second run to show below this one and to compare with it.");
 }
 
 void ComparePage::moveTogether(PipelineView& from, PipelineView& to) {

@@ -51,8 +51,8 @@ int main(int argumentCount, char** arguments) {
     if (picture || help) setenv("QT_QPA_PLATFORM", "offscreen", 0);
     if (!hasScreen()) {
         return fail({pleat::base::ErrorCode::Io,
-                     "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set); "
-                     "--screenshot FILE makes pictures without one"});
+                     "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set); use "
+                     "--screenshot FILE to write a picture without one"});
     }
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat"));

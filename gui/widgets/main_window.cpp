@@ -197,7 +197,7 @@ void MainWindow::makePages() {
 }
 
 void MainWindow::makePanels() {
-    QDockWidget* facts = addPanel(QStringLiteral("facts"), tr("Facts"), m_facts);
+    QDockWidget* facts = addPanel(QStringLiteral("facts"), tr("Details"), m_facts);
     tabifyDockWidget(facts, addPanel(QStringLiteral("critical_path"), tr("Critical path"), m_path));
     facts->raise();
     const auto follow = [this](const models::Place& place) { goTo(place); };
@@ -266,9 +266,9 @@ void MainWindow::fillRecentMenu() {
         m_recent->addAction(models::shownText(title.toStdString()), this,
                             [this, files] { open(files); });
     }
-    if (m_recent->isEmpty()) m_recent->addAction(tr("None yet"))->setEnabled(false);
+    if (m_recent->isEmpty()) m_recent->addAction(tr("No recent files"))->setEnabled(false);
     m_recent->addSeparator();
-    m_recent->addAction(tr("Forget them"), this, [] { models::clearRecentFiles(); });
+    m_recent->addAction(tr("Clear list"), this, [] { models::clearRecentFiles(); });
 }
 
 void MainWindow::chooseFiles() {

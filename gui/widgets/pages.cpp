@@ -27,10 +27,10 @@ void DiagnosticsPage::update() {
         all = session().trace()->diagnostics();
     }
     m_table->setFigures(models::diagnosticFigures(all, session().trace().get()));
-    m_summary->setText(
-        all.empty() ? tr("Nothing was repaired, dropped or guessed.")
-                    : tr("What was repaired, dropped or guessed, by kind, with one example each. A "
-                         "click leads to an example that names something in the trace."));
+    m_summary->setText(all.empty()
+                           ? tr("Nothing had to be repaired, dropped or guessed.")
+                           : tr("What was repaired, dropped or guessed, with one example of each "
+                                "kind. Click an example to go to its place in the trace."));
 }
 
 }  // namespace pleat::widgets

@@ -15,7 +15,7 @@ FactsPanel::FactsPanel(QWidget* parent)
     m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
     clear();
-    m_table->setAccessibleName(tr("Facts of what is selected"));
+    m_table->setAccessibleName(tr("Details of the selection"));
     m_table->setWrapped();
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_title);
@@ -40,7 +40,7 @@ PathPanel::PathPanel(models::IterationModel& iteration, QWidget* parent)
       m_pieces(new FigureView(this)) {
     m_title->setTextFormat(Qt::PlainText);
     m_title->setWordWrap(true);
-    m_attribution->setAccessibleName(tr("What the critical path is made of"));
+    m_attribution->setAccessibleName(tr("Composition of the critical path"));
     m_pieces->setAccessibleName(tr("Pieces of the critical path"));
     auto* previous = new QPushButton(tr("&Previous piece"), this);
     auto* next = new QPushButton(tr("&Next piece"), this);

@@ -46,7 +46,7 @@ QString writePicture(QWidget& widget, const QString& name) {
     const bool isSvg = name.endsWith(QStringLiteral(".svg")),
                isPdf = name.endsWith(QStringLiteral(".pdf"));
     if (!isSvg && !isPdf && !name.endsWith(QStringLiteral(".png")))
-        return Text::tr("%1: a picture's name ends in .png, .svg or .pdf").arg(name);
+        return Text::tr("%1: the name of a picture must end in .png, .svg or .pdf").arg(name);
     QFile file(name);
     if (!file.open(QIODevice::WriteOnly | QIODevice::Truncate))
         return Text::tr("%1: %2").arg(name, file.errorString());
@@ -54,7 +54,7 @@ QString writePicture(QWidget& widget, const QString& name) {
                          : isPdf ? writePdf(widget, file)
                                  : widget.grab().save(&file, "PNG");
     if (written && file.flush()) return {};
-    return Text::tr("%1: not all of the picture could be written (%2)")
+    return Text::tr("%1: the picture could not be written completely (%2)")
         .arg(name, file.errorString());
 }
 

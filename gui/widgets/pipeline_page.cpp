@@ -21,7 +21,7 @@ PipelinePage::PipelinePage(models::TraceSession& session, models::IterationModel
       m_iteration(iteration),
       m_number(new IterationBox(iteration, this)),
       m_rows(new QComboBox(this)),
-      m_ghosts(new QCheckBox(tr("Schedule as it was &meant"), this)),
+      m_ghosts(new QCheckBox(tr("&Ideal schedule"), this)),
       m_messages(new QCheckBox(tr("M&essages"), this)),
       m_slack(new QCheckBox(tr("S&lack"), this)),
       m_legend(new QLabel(this)),
@@ -118,12 +118,12 @@ void PipelinePage::goTo(const models::Place& place) {
 
 QList<KeyHelp> PipelinePage::keys() const {
     return {{tr("W, S, wheel"), tr("zoom in, zoom out")},
-            {tr("A, D, drag"), tr("move to earlier, later")},
+            {tr("A, D, drag"), tr("move earlier, later")},
             {tr("F"), tr("show the whole iteration")},
-            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("back to where you were, forth again")},
+            {tr("Ctrl+Z, Ctrl+Shift+Z"), tr("undo, redo navigation")},
             {tr("arrow keys"), tr("go to the next task, or the next row")},
             {tr("Shift+drag"), tr("select an area and account for it")},
-            {tr("Enter, double click"), tr("show the selected task elsewhere")}};
+            {tr("Enter, double click"), tr("show the selected task on another page")}};
 }
 
 QString PipelinePage::message() const {
@@ -143,15 +143,14 @@ void PipelinePage::update() {
     const int number = results->analysis.window.iteration;
     m_ghosts->setEnabled(!results->scene.ghosts.empty());
     m_ghosts->setToolTip(results->scene.ghosts.empty()
-                             ? tr("No schedule of a known name was recognised in this trace.")
+                             ? tr("No known schedule was recognised in this trace.")
                              : QString());
     m_slack->setEnabled(results->scene.palest.ns > 0);
-    m_slack->setToolTip(
-        results->scene.palest.ns > 0
-            ? tr("The paler a task, the later it may be without the iteration being later; palest "
-                 "from %1, a tenth of the iteration.")
-                  .arg(models::shownDuration(results->scene.palest))
-            : tr("Slack is not known: there is no critical path."));
+    m_slack->setToolTip(results->scene.palest.ns > 0
+                            ? tr("Paler tasks have more slack; the palest have at least %1, a "
+                                 "tenth of the iteration.")
+                                  .arg(models::shownDuration(results->scene.palest))
+                            : tr("Slack is unknown without a critical path."));
     m_minimap->setWhole(results->scene.window);
     m_minimap->setStrip(results->busy);
     m_minimap->setVisible(!results->scene.tasks.empty());  // busy with tasks, that is
@@ -188,16 +187,16 @@ void PipelinePage::updateLegend() {
     }
     QString legend =
         results->scene.tasks.empty()
-            ? tr("No tasks: %1. Rules say what names of your own mean (docs/importing.md). White: "
-                 "the device works, or data moves. Hatched: idle, because of")
+            ? tr("No tasks: %1. For your own names, write rules (docs/importing.md). White: the "
+                 "device works, or data moves. Hatched: idle, because of")
                   .arg(QString::fromStdString(results->analysis.withoutGraph))
-            : tr("A colour and number is a microbatch: forward, backward darker. "
-                 "Grey: optimizer, data loading. Red: on the critical path. White: data moves, %1. "
-                 "Hatched: idle, because of")
+            : tr("Each colour and number is a microbatch; backward is darker. Grey: optimizer, "
+                 "data loading. Red: on the critical path. White: data moves, %1. Hatched: idle, "
+                 "because of")
                   .arg(m_view->rows() == timeline::PipelineRows::Rank
                            ? tr("or a collective waits")
                            : tr("a collective waits, or the rank runs another of its stages"));
-    if (m_slack->isChecked()) legend.prepend(tr("The paler, the more slack. "));
+    if (m_slack->isChecked()) legend.prepend(tr("Paler: more slack. "));
     for (const std::size_t cause : causes) {
         legend += QStringLiteral(" &nbsp;<span style=\"color:%1\">▨</span>&nbsp;%2")
                       .arg(partColour(models::kFirstCause + cause).darker(110).name(),

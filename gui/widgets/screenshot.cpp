@@ -23,7 +23,7 @@ void runUntil(Condition condition) {
 }
 
 base::Error outside(base::Interval range, const QString& of) {
-    return {base::ErrorCode::Usage, QStringLiteral("--range %1:%2: lies %3")
+    return {base::ErrorCode::Usage, QStringLiteral("--range %1:%2: %3")
                                         .arg(range.begin.ns)
                                         .arg(range.end.ns)
                                         .arg(of)
@@ -54,13 +54,12 @@ base::Result<void> showRange(MainWindow& window, SessionView& page, base::Interv
     place.range = base::Interval{range.begin + origin, range.end + origin};
     if (intersect(*place.range, whole).empty())
         return outside(
-            range,
-            QStringLiteral("outside of the trace, which lasts %1 ns").arg(whole.length().ns));
+            range, QStringLiteral("outside the trace, which is %1 ns long").arg(whole.length().ns));
     if (window.page(QStringLiteral("pipeline")) == &page) {
         const auto iteration = iterationOf(session, *place.range);
         if (!iteration)
             return outside(range,
-                           QStringLiteral("in no complete iteration; the timeline shows it"));
+                           QStringLiteral("no complete iteration there; use the timeline page"));
         place.iteration = iteration->iteration;
     }
     page.goTo(place);
@@ -81,7 +80,7 @@ base::Result<void> showOther(MainWindow& window, const opening::OpenRequest& oth
 }  // namespace
 
 base::Error unknownPage(const MainWindow& window, const QString& view) {
-    return {base::ErrorCode::Usage, QStringLiteral("--view %1: is none of %2")
+    return {base::ErrorCode::Usage, QStringLiteral("--view %1: expected one of %2")
                                         .arg(view, window.pageIds().join(QStringLiteral(", ")))
                                         .toStdString()};
 }

@@ -49,7 +49,7 @@ SqlPage::SqlPage(models::TraceSession& session, QWidget* parent)
 
 QList<KeyHelp> SqlPage::keys() const {
     return {{tr("Ctrl+Enter"), tr("run the query")},
-            {tr("Enter"), tr("show a row's start_ns and end_ns on the timeline")}};
+            {tr("Enter"), tr("show the times of a row (start_ns, end_ns) on the timeline")}};
 }
 
 void SqlPage::run() {
@@ -74,11 +74,10 @@ void SqlPage::update() {
     m_stop->setEnabled(false);
     m_csv->setEnabled(false);
     m_results->setFigures({});
-    m_status->setText(imported
-                          ? tr("This trace was imported, so there is no database to ask. Save it "
-                               "as a *.pleat file, which then opens.")
-                          : tr("Only reading is allowed. Tables: select name from "
-                               "sqlite_schema; docs/trace_database.md describes them."));
+    m_status->setText(imported ? tr("This trace was imported and has no database to query. Save it "
+                                    "as a *.pleat file; the viewer then opens that.")
+                               : tr("Read-only SQL. Tables: select name from sqlite_schema; "
+                                    "docs/trace_database.md describes them."));
 }
 
 void SqlPage::showResults() {
@@ -86,11 +85,10 @@ void SqlPage::showResults() {
     m_results->setFigures(m_query.figures());
     m_csv->setEnabled(!m_query.figures().columns.isEmpty());
     const std::int64_t rows = m_query.rowCount();
-    m_status->setText(
-        !m_query.error().isEmpty() ? m_query.error()
-        : rows > models::kMostRows
-            ? tr("%1 rows, the first %2 of them here").arg(rows).arg(models::kMostRows)
-            : tr("%n row(s)", nullptr, static_cast<int>(rows)));
+    m_status->setText(!m_query.error().isEmpty() ? m_query.error()
+                      : rows > models::kMostRows
+                          ? tr("%1 rows; the first %2 are shown").arg(rows).arg(models::kMostRows)
+                          : tr("%n row(s)", nullptr, static_cast<int>(rows)));
 }
 
 void SqlPage::chooseCsvFile() {

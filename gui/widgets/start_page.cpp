@@ -48,9 +48,9 @@ void StartPage::update() {
         case State::Empty:
             m_title->setText(tr("No trace is open"));
             m_text->setText(
-                tr("Open a *.pleat recording, a file of PyTorch's profiler, of Chrome's trace "
-                   "format or of Nsight Systems (SQLite), several of them, or a folder; or drop "
-                   "them here.\n\nTo record a run of your own:\n"
+                tr("Open or drop here a *.pleat recording; files from PyTorch's profiler, in "
+                   "Chrome's trace format or from Nsight Systems (SQLite); or a folder of "
+                   "them.\n\nTo record your own run:\n"
                    "pleat record -o run.pleat -- COMMAND"));
             break;
         case State::Loading:
@@ -59,7 +59,7 @@ void StartPage::update() {
             updateProgress();
             break;
         case State::Failed:
-            m_title->setText(tr("This cannot be shown"));
+            m_title->setText(tr("Cannot open this trace"));
             m_text->setText(m_session.error());
             break;
         case State::Loaded:

@@ -35,7 +35,7 @@ constexpr timeline::ColourMode kModes[] = {
     QT_TRANSLATE_NOOP("Legend", "data loading"),
     QT_TRANSLATE_NOOP("Legend", "kernel"),
     QT_TRANSLATE_NOOP("Legend", "copy, set"),
-    QT_TRANSLATE_NOOP("Legend", "call of the device's runtime"),
+    QT_TRANSLATE_NOOP("Legend", "device runtime call"),
     QT_TRANSLATE_NOOP("Legend", "other"),
     QT_TRANSLATE_NOOP("Legend", "microbatch"),
     QT_TRANSLATE_NOOP("Legend", "stage"),
@@ -98,7 +98,7 @@ void TimelinePage::makeControls() {
     m_hits->setUniformItemSizes(true);
     m_hits->hide();
     m_scroll->setAccessibleName(tr("Lanes in view"));
-    m_pathLegend->setAccessibleName(tr("What the critical path's marks mean"));
+    m_pathLegend->setAccessibleName(tr("Legend of the critical path"));
     m_pathLegend->hide();
     m_facts->setAccessibleName(tr("Event"));
     m_facts->setTextFormat(Qt::PlainText);
@@ -140,10 +140,10 @@ void TimelinePage::connectControls() {
 void TimelinePage::makeCommands() {
     addToggle(m_arrows);
     addToggle(m_path);
-    QAction* back = addCommand(tr("Back to where you were"));
+    QAction* back = addCommand(tr("Undo navigation"));
     back->setShortcuts(QKeySequence::Undo);
     connect(back, &QAction::triggered, m_canvas, &TimelineCanvas::undoNavigation);
-    QAction* forth = addCommand(tr("Forth again"));
+    QAction* forth = addCommand(tr("Redo navigation"));
     forth->setShortcuts(QKeySequence::Redo);
     connect(forth, &QAction::triggered, m_canvas, &TimelineCanvas::redoNavigation);
 }
@@ -286,9 +286,10 @@ void TimelinePage::loadBookmarks() {
 
 void TimelinePage::saveBookmarks() {
     if (m_bookmarkFile.empty()) {
-        m_notice = tr("Bookmarks of this trace cannot be kept.");
+        m_notice = tr("Bookmarks cannot be saved for this trace.");
     } else if (const auto saved = m_canvas->bookmarks().save(m_bookmarkFile); !saved) {
-        m_notice = tr("The bookmark is not kept: %1").arg(models::shownText(saved.error().message));
+        m_notice =
+            tr("The bookmark was not saved: %1").arg(models::shownText(saved.error().message));
     }
     updateFacts();
 }
@@ -365,7 +366,8 @@ void TimelinePage::search(const QString& typed) {
     if (found->count > found->events.size())
         m_notice += tr("; the first %1 are listed").arg(found->events.size());
     if (found->undecided > 0)
-        m_notice += tr("; on %1 names the expression took too long").arg(found->undecided);
+        m_notice +=
+            tr("; skipped %1 names on which the expression took too long").arg(found->undecided);
     updateFacts();
 }
 
@@ -419,33 +421,32 @@ void TimelinePage::fillPathLegend() {
     } else {
         chips.push_back(
             {colourOf(colours.critical),
-             tr("critical path of iteration %1, thin where it pauses").arg(marks->iteration)});
+             tr("critical path of iteration %1 (thin: a pause)").arg(marks->iteration)});
         chips.push_back(
             {colourOf(timeline::mixed(colours.events[1], colours.background,
                                       timeline::paleness(marks->palest, marks->palest) / 255.0)),
-             tr("the paler, the later an event may be without the iteration being later; palest "
-                "from %1, a tenth of the iteration")
+             tr("paler = more slack; the palest events have at least %1, a tenth of the iteration")
                  .arg(ns(marks->palest))});
     }
     m_pathLegend->setChips(std::move(chips));
 }
 
 QList<KeyHelp> TimelinePage::keys() const {
-    return {{tr("W, S"), tr("zoom in, out at the cursor")},
-            {tr("A, D"), tr("move to earlier, later")},
-            {tr("F, Shift+F"), tr("show the whole run, what is selected")},
+    return {{tr("W, S"), tr("zoom in, zoom out at the cursor")},
+            {tr("A, D"), tr("move earlier, later")},
+            {tr("F, Shift+F"), tr("show the whole run, the selection")},
             {tr("Up, Down, PgUp, PgDn"), tr("scroll lanes")},
-            {tr("Home, End"), tr("go to the begin, the end")},
-            {tr("[, ]"), tr("follow an arrow backward, forward")},
+            {tr("Home, End"), tr("go to start, end")},
+            {tr("[, ]"), tr("follow an arrow back, forward")},
             {tr(", and ."), tr("previous, next event of the same kind")},
-            {tr("Left, Right"), tr("previous, next event of the row")},
-            {tr("R"), tr("all arrows, or those of the selected event only")},
-            {tr("C"), tr("the critical path in place, events the paler, the more slack they have")},
+            {tr("Left, Right"), tr("previous, next event in the row")},
+            {tr("R"), tr("all arrows, or only those of the selected event")},
+            {tr("C"), tr("critical path in place; paler events have more slack")},
             {tr("M"), tr("bookmark; double-click its flag to write a note")},
             {tr("/"), tr("search")},
-            {tr("Esc"), tr("select nothing")},
+            {tr("Esc"), tr("clear the selection")},
             {tr("Ctrl+wheel, Shift+wheel"), tr("zoom, move")},
-            {tr("Shift+drag"), tr("measure a stretch and account for it")}};
+            {tr("Shift+drag"), tr("measure a time range and account for it")}};
 }
 
 }  // namespace pleat::widgets

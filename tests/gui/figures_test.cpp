@@ -215,7 +215,8 @@ TEST(AreaAccount, ReachesOverIterationsAndNamesAnAreaWithoutRanks) {
     EXPECT_EQ(whole->front().parts.total(), trace.span().length());
     const auto none = accountArea(trace, std::vector<trace::LaneId>{}, trace.span());
     ASSERT_TRUE(none.ok());
-    EXPECT_EQ(valueOf(areaFacts(*none, trace.span()), "Ranks"), "none that trains lies within");
+    EXPECT_EQ(valueOf(areaFacts(*none, trace.span()), "Ranks"),
+              "no training rank in the selection");
 }
 
 TEST(Facts, OfATaskNameItAndItsSlack) {
@@ -270,6 +271,17 @@ TEST(PathFigures, CoverTheIterationWithoutAHole) {
     }
     EXPECT_EQ(reached, iteration.scene.window.end);
     EXPECT_FALSE(pathAttribution(iteration).rows.empty());
+}
+
+// One name for one thing: the viewer calls parts and causes as the command line does.
+TEST(Figures, PartsAndCausesAreNamedAsInReports) {
+    for (std::size_t part = 0; part < kFirstCause; ++part)
+        EXPECT_EQ(barPartName(part).toStdString(),
+                  analysis::toString(static_cast<analysis::TimePart>(part)));
+    for (const analysis::BubbleCause cause : analysis::kBubbleCauses) {
+        EXPECT_EQ(barPartName(kFirstCause + static_cast<std::size_t>(cause)).toStdString(),
+                  "bubble: " + std::string(analysis::toString(cause)));
+    }
 }
 
 }  // namespace

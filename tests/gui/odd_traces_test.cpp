@@ -161,7 +161,7 @@ TEST(OddTraces, ThatWereImportedOfferToBeSavedForSql) {
         QString());
     window.open({QString::fromStdString(saved.string())});
     ASSERT_TRUE(waitUntil([&] { return window.session().analysed(); }));
-    EXPECT_TRUE(sql.status().contains("Only reading is allowed"));
+    EXPECT_TRUE(sql.status().contains("Read-only SQL"));
 }
 
 }  // namespace

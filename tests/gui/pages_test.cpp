@@ -169,7 +169,7 @@ TEST_F(Pages, CompareSaysWhyTwoRunsCannotBeCompared) {
     ASSERT_TRUE(store::writeTrace(trace::TraceBuilder().build().trace, file).ok());
     compare.openOther({QString::fromStdString(file.string())});
     ASSERT_TRUE(waitUntil([&] { return compare.otherSession().analysed() && compare.settled(); }));
-    EXPECT_TRUE(compare.status().startsWith("The two cannot be compared: "));
+    EXPECT_TRUE(compare.status().startsWith("The two runs cannot be compared: "));
     EXPECT_TRUE(compare.status().contains("nothing.pleat: ")) << compare.status().toStdString();
     // And what to do.
     EXPECT_TRUE(compare.status().contains("--with NEW --rules FILE"));

@@ -277,7 +277,7 @@ TEST_F(Comparison, SaysWhenTheOtherFileIsCutOffWhileItIsOpen) {
     ASSERT_TRUE(waitUntil([&] { return compare().settled(); }));
     const auto file = m_folder.file("new.pleat");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
-    EXPECT_TRUE(waitUntil([&] { return compare().status().contains("was cut off"); }));
+    EXPECT_TRUE(waitUntil([&] { return compare().status().contains("was truncated"); }));
 }
 
 TEST_F(Comparison, BothScrollToTheSameRows) {

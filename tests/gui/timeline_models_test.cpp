@@ -48,7 +48,7 @@ TEST(Bookmarks, AFileOfAnotherKindIsRefused) {
         test::writeBytes(file, text);
         const auto loaded = Bookmarks::load(file);
         ASSERT_FALSE(loaded.ok()) << text;
-        EXPECT_NE(loaded.error().message.find("left alone"), std::string::npos);
+        EXPECT_NE(loaded.error().message.find("stays unchanged"), std::string::npos);
     }
 }
 

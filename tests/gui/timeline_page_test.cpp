@@ -129,10 +129,10 @@ TEST(TimelinePage, LeavesAFileThatHoldsNoBookmarksAlone) {
     test::writeBytes(file, "precious");
     run.open();
     ASSERT_TRUE(run.ready);
-    EXPECT_TRUE(run.page->said().contains("left alone")) << run.page->said().toStdString();
+    EXPECT_TRUE(run.page->said().contains("stays unchanged")) << run.page->said().toStdString();
     run.page->canvas().setNote({1}, "lost");
     EXPECT_EQ(test::readBytes(file), "precious");
-    EXPECT_TRUE(run.page->said().contains("cannot be kept"));
+    EXPECT_TRUE(run.page->said().contains("cannot be saved"));
 }
 
 TEST(TimelinePage, SaysWhatIsSelectedToOtherPages) {
@@ -283,7 +283,7 @@ TEST(TimelinePage, ShowsTheCriticalPathOfTheIterationThatIsChosen) {
     ASSERT_EQ(chips.size(), 2);
     const std::int32_t before = canvas.path()->iteration;
     EXPECT_TRUE(chips[0].text.contains(QStringLiteral("iteration %1").arg(before)));
-    EXPECT_TRUE(chips[1].text.contains("palest from"));
+    EXPECT_TRUE(chips[1].text.contains("the palest events have at least"));
     const std::int32_t other = before == 2 ? 0 : 2;
     run.window.iteration().choose(other);
     EXPECT_EQ(canvas.path(), nullptr);
@@ -398,7 +398,7 @@ TEST(TimelinePage, ItsTogglesAndThoseOfThePipelineAreCommands) {
     ASSERT_TRUE(waitUntil([&] { return run.window.iteration().results() != nullptr; }));
     CommandPalette palette(run.window.commands(), &run.window);
     palette.setFilter("schedule");
-    ASSERT_EQ(palette.shown(), QStringList{"Pipeline: Schedule as it was meant"});
+    ASSERT_EQ(palette.shown(), QStringList{"Pipeline: Ideal schedule"});
     run.window.showPage("answer");
     palette.run();
     EXPECT_EQ(run.window.currentPage(), "pipeline");

@@ -100,7 +100,7 @@ TEST(TraceSession, KeepsWhatItReadWhenTheFileVanishesAndSaysSo) {
     ASSERT_TRUE(waitUntil([&] { return session.results() != nullptr; }));
     std::filesystem::remove(file);
     ASSERT_TRUE(waitUntil([&] { return !session.notice().isEmpty(); }));
-    EXPECT_TRUE(session.notice().contains("is gone"));
+    EXPECT_TRUE(session.notice().contains("no longer exists"));
     EXPECT_EQ(session.state(), State::Loaded);
     session.reload();
     ASSERT_TRUE(waitUntil([&] { return session.notice().contains("no such file"); }));
@@ -119,14 +119,14 @@ TEST(TraceSession, SaysWhenAFileIsCutOffWhileItIsOpenAndKeepsWhatItRead) {
     std::filesystem::resize_file(file, bytes / 2);
     ASSERT_TRUE(waitUntil([&] { return !session.notice().isEmpty(); }));
     EXPECT_TRUE(session.notice().contains(
-        QStringLiteral("was cut off: %1 of the %2 bytes").arg(bytes / 2).arg(bytes)))
+        QStringLiteral("was truncated: %1 of its %2 bytes").arg(bytes / 2).arg(bytes)))
         << session.notice().toStdString();
-    EXPECT_TRUE(session.notice().contains("stays here"));
+    EXPECT_TRUE(session.notice().contains("is still shown"));
     EXPECT_EQ(session.trace(), trace);
     EXPECT_EQ(session.state(), State::Loaded);
     session.reload();
-    ASSERT_TRUE(waitUntil([&] { return !session.notice().contains("cut off"); }));
-    EXPECT_TRUE(session.notice().endsWith("what was read before stays here"))
+    ASSERT_TRUE(waitUntil([&] { return !session.notice().contains("was truncated"); }));
+    EXPECT_TRUE(session.notice().endsWith("showing what was read before"))
         << session.notice().toStdString();
     EXPECT_EQ(session.trace(), trace);
 }
