@@ -199,31 +199,31 @@ base::Diagnostics doubtsOf(const RunSeries& base, const RunSeries& other) {
     base::Diagnostics doubts;
     if (layoutOf(base) != layoutOf(other)) {
         doubts.add(base::Severity::Info, "layout_differs",
-                   fmt::format("ranks: {} in BASE, {} in NEW, or of other numbers or places in the "
-                               "layout; figures of all ranks are means per rank, single ranks are "
-                               "compared by their number alone",
+                   fmt::format("BASE has {} ranks and NEW {}, or their numbers or positions in the "
+                               "layout differ; figures of all ranks are means per rank, and single "
+                               "ranks are compared by number only",
                                base.ranks.size(), other.ranks.size()));
     }
     if (base.schedule.has_value() != other.schedule.has_value()) {
         doubts.add(base::Severity::DataLoss, "tasks_in_one_only",
                    fmt::format("only {} names pipeline tasks, so stages, microbatches and causes "
-                               "of bubbles do not compare",
+                               "of bubbles cannot be compared",
                                base.schedule ? "BASE" : "NEW"));
     } else if (wordsOf(base.schedule) != wordsOf(other.schedule)) {
         doubts.add(base::Severity::Info, "schedule_differs",
-                   fmt::format("BASE ran {}, NEW {}: tasks are compared by stage and microbatch, "
-                               "which may not hold the same work",
+                   fmt::format("BASE ran {}, NEW {}; tasks are compared by stage and microbatch, "
+                               "which may contain different work",
                                wordsOf(base.schedule), wordsOf(other.schedule)));
     } else if (!base.schedule) {
         doubts.add(base::Severity::Info, "no_tasks",
-                   "nothing names pipeline tasks in either, so no stages and microbatches are "
-                   "compared");
+                   "neither run names pipeline tasks, so stages and microbatches are not compared");
     }
     if (base.has(Level::Kernel) != other.has(Level::Kernel)) {
-        doubts.add(base::Severity::DataLoss, "devices_in_one_only",
-                   fmt::format("only {} has recorded device work: there compute is its kernels, in "
-                               "the other the tasks, and the two do not compare",
-                               base.has(Level::Kernel) ? "BASE" : "NEW"));
+        doubts.add(
+            base::Severity::DataLoss, "devices_in_one_only",
+            fmt::format("only {} has recorded device work, so its compute is the time of kernels "
+                        "and that of the other is the time of tasks; the two are not comparable",
+                        base.has(Level::Kernel) ? "BASE" : "NEW"));
     }
     return doubts;
 }

@@ -27,11 +27,11 @@ void noteContradictions(const trace::Trace& trace, const graph::TaskGraph& graph
     if (found.count == 0 || !found.before.valid()) return;
     diagnostics.add(
         base::Severity::Info, "dependency_contradicted",
-        fmt::format("{} ends {:.3f} ms after {} begins, which has to follow it; that dependency is "
-                    "left out",
-                    describe(trace, graph.nodes()[found.before]),
-                    static_cast<double>(found.overlap.ns) / 1e6,
-                    describe(trace, graph.nodes()[found.after])),
+        fmt::format(
+            "{} ends {:.3f} ms after {} starts, although that must follow it; dependency dropped",
+            describe(trace, graph.nodes()[found.before]),
+            static_cast<double>(found.overlap.ns) / 1e6,
+            describe(trace, graph.nodes()[found.after])),
         found.count);
 }
 

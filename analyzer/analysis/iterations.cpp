@@ -60,8 +60,8 @@ base::Result<void> checkTimes(const trace::Trace& trace,
     constexpr double kDay = 86'400e9;
     return base::Error{
         base::ErrorCode::Input,
-        fmt::format("its tasks and transfers last {:.0f} days together and lie up to {:.0f} days "
-                    "apart, which no run does: times in the trace are damaged",
+        fmt::format("its tasks and transfers last {:.0f} days in total and are up to {:.0f} days "
+                    "apart, so the times in the trace must be damaged",
                     extent.sum() / kDay, extent.length() / kDay)};
 }
 
@@ -82,11 +82,10 @@ base::Result<std::vector<graph::IterationWindow>> selectIterations(
             selected.push_back(window);
             continue;
         }
-        diagnostics.add(
-            base::Severity::DataLoss, "iteration_incomplete",
-            fmt::format("iteration {} is left out: a rank has no closed range or fewer tasks in it "
-                        "than in the others",
-                        window.iteration));
+        diagnostics.add(base::Severity::DataLoss, "iteration_incomplete",
+                        fmt::format("iteration {} is excluded: a rank has no complete range, or "
+                                    "fewer tasks than in the other iterations",
+                                    window.iteration));
     }
     const auto missed = std::find(anyIn.begin(), anyIn.end(), false);
     if (missed == anyIn.end()) return selected;
@@ -133,7 +132,7 @@ base::Result<graph::IterationWindow> chooseIteration(const graph::RunIndex& run,
                            windows.empty()
                                ? "no pipeline tasks in the trace, so there is no critical path; "
                                  "pleat info shows what was recorded"
-                               : "the iteration asked for was not recorded completely on every "
+                               : "the requested iteration was not recorded completely on every "
                                  "rank; pleat info lists the complete ones"};
     }
     const base::Duration median = iterationStatistics(*complete).median;

@@ -520,10 +520,11 @@ void keepUnexplained(ModelMaker& maker, base::Diagnostics& diagnostics) {
     const ReplaySummary bare = replaySummary(maker.soFar());
     if (bare.predicted >= bare.measured || bare.errorFraction <= kMostUnexplained) return;
     maker.keepLaunches();
-    diagnostics.add(base::Severity::Info, "launches_kept",
-                    fmt::format("steps take {:.1f} % longer than their timers explain: what begins "
-                                "later than all it waits for counts as a pause of its rank",
-                                100 * bare.errorFraction));
+    diagnostics.add(
+        base::Severity::Info, "launches_kept",
+        fmt::format("steps take {:.1f} % longer than their timers explain; work that starts later "
+                    "than its dependencies allow counts as a pause of its rank",
+                    100 * bare.errorFraction));
 }
 
 }  // namespace

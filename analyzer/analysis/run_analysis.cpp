@@ -79,16 +79,15 @@ void noteTransfers(const RunAnalysis& analysis,
     }
     if (unmatched > 0) {
         diagnostics.add(base::Severity::DataLoss, "transfer_without_partner",
-                        "counted as moving data for its whole length, for nothing tells when its "
-                        "partner was ready",
+                        "counted as moving data for its whole length, because the partner's ready "
+                        "time is unknown",
                         unmatched);
     }
     if (unsure > 0) {
         diagnostics.add(base::Severity::Info, "late_peer_unsure",
-                        "a rank waited in a collective no longer than clocks and timers "
-                        "resolve (clock_bound, timer_resolution), or another member came that "
-                        "shortly before the last: for "
-                        "whom it waited is not known",
+                        "a rank waited in a collective no longer than clocks and timers resolve "
+                        "(clock_bound, timer_resolution), or another member arrived that shortly "
+                        "before the last one, so the late rank is unknown",
                         unsure);
     }
     if (analysis.transfers.empty()) {
@@ -108,11 +107,11 @@ void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnos
     for (std::size_t i = 0; i < transfers.size(); ++i) {
         const trace::Rank& rank = trace.ranks()[trace::RankId::at(i)];
         if (hasTasks[i] || !transfers[i] || rank.number < 0) continue;
-        diagnostics.add(base::Severity::DataLoss, "rank_without_tasks",
-                        fmt::format("rank {} communicates, but no event of it names a forward or "
-                                    "backward pass, so it is not in the figures; mark them in its "
-                                    "program as on the other ranks: {}",
-                                    rank.number, annotate::kHowToNameActions));
+        diagnostics.add(
+            base::Severity::DataLoss, "rank_without_tasks",
+            fmt::format("rank {} communicates, but none of its events names a forward or backward "
+                        "pass, so it is not in the figures; name them as on the other ranks: {}",
+                        rank.number, annotate::kHowToNameActions));
     }
 }
 
@@ -123,18 +122,17 @@ void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& d
                                     "microbatches; {}",
                                     annotate::kNoActionNamed, annotate::kHowToNameActions));
     } else if (trace.annotations().tasks.empty()) {
-        diagnostics.add(
-            base::Severity::Error, "no_tasks",
-            fmt::format("{}, and no iteration of device work was found, so there is nothing to "
-                        "account for; {}",
-                        annotate::kNoActionNamed, annotate::kHowToNameActions));
+        diagnostics.add(base::Severity::Error, "no_tasks",
+                        fmt::format("{}, and no iteration of device work was found, so no times "
+                                    "can be accounted for; {}",
+                                    annotate::kNoActionNamed, annotate::kHowToNameActions));
     } else {
         noteRanksWithoutTasks(trace, diagnostics);
     }
     if (!trace.annotations().tasks.empty() && !anyWindow) {
         diagnostics.add(base::Severity::Error, "no_complete_iteration",
                         "no iteration was recorded completely on every rank; record more "
-                        "iterations, or let the run end by itself");
+                        "iterations, or let the run finish");
     }
 }
 

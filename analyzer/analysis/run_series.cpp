@@ -204,13 +204,13 @@ void addKernels(const graph::RunIndex& index, const Windows& windows,
 base::Error nothingToCompare(const trace::Trace& trace, bool anyWindow) {
     if (anyWindow) {
         return {base::ErrorCode::Input,
-                "none of the iterations asked for was recorded completely on every rank; pleat "
+                "none of the requested iterations was recorded completely on every rank; pleat "
                 "info lists the complete ones"};
     }
     if (!trace.annotations().tasks.empty()) {
         return {base::ErrorCode::Input,
                 "no iteration was recorded completely on every rank, so there is nothing to "
-                "compare; record more iterations, or let the run end by itself"};
+                "compare; record more iterations, or let the run finish"};
     }
     return {base::ErrorCode::Input,
             fmt::format("{}, and no device work was recorded, so there is nothing to compare; {}",

@@ -410,8 +410,8 @@ StragglerSearch searchOf(const ReplayModel& model) {
             model.ranks.size() < 2
                 ? "nothing names tasks and only one rank was recorded, so there is nothing to "
                   "compare it with; open the files of all ranks together"
-                : "no iteration could be replayed: tasks, or device work of at least two ranks, "
-                  "are missing";
+                : "no iteration could be replayed, because tasks or device work of at least two "
+                  "ranks are missing";
         return search;
     }
     std::array<std::size_t, kSuspectKindCount> count{};
@@ -421,7 +421,7 @@ StragglerSearch searchOf(const ReplayModel& model) {
             search.compared.push_back({static_cast<SuspectKind>(kind), count[kind]});
     }
     if (search.compared.empty())
-        search.missing = "the iterations hold no work that could be compared";
+        search.missing = "the iterations contain no work that could be compared";
     return search;
 }
 

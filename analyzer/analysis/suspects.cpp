@@ -139,11 +139,12 @@ base::Result<Suspect> parseSuspect(std::string_view text, const std::vector<Susp
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
     const std::string nearest = base::nearestName(text, views);
-    return base::Error{base::ErrorCode::Usage,
-                       fmt::format("nothing in the trace is \"{}\"; {}", text,
-                                   nearest.empty() ? "stage:0, rank:0, compute, transfer.pp, F and "
-                                                     "all are such keys"
-                                                   : fmt::format("did you mean {}?", nearest))};
+    return base::Error{
+        base::ErrorCode::Usage,
+        fmt::format("no work in the trace matches \"{}\"; {}", text,
+                    nearest.empty()
+                        ? "examples of keys are stage:0, rank:0, compute, transfer.pp, F and all"
+                        : fmt::format("did you mean {}?", nearest))};
 }
 
 Coverage coverage(const ReplayModel& model, const Suspect& suspect) {

@@ -27,7 +27,7 @@ base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOption
                            ? "nothing names tasks and only one rank with device work was recorded, "
                              "so there is nothing to compare it with; open the files of all ranks "
                              "together"
-                           : "none of the iterations asked for was recorded completely "
+                           : "none of the requested iterations was recorded completely "
                              "and can be replayed; pleat info lists the complete ones"};
 }
 

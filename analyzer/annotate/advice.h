@@ -12,10 +12,10 @@ inline constexpr std::string_view kNoActionNamed =
     "no event names a forward or backward pass with its stage and microbatch (such as 2F0)";
 
 inline constexpr std::string_view kHowToNameActions =
-    "in your training loop, put torch.cuda.nvtx.range_push(f\"{stage}F{microbatch}\") before each "
+    "in your training loop, call torch.cuda.nvtx.range_push(f\"{stage}F{microbatch}\") before each "
     "forward (B for backward) and torch.cuda.nvtx.range_pop() after it, or with torch.profiler use "
-    "record_function(f\"PP:{stage}F{microbatch}\") (docs/instrumenting.md); for ranges that have "
-    "other names, write rules (docs/importing.md)";
+    "record_function(f\"PP:{stage}F{microbatch}\") (docs/instrumenting.md); for ranges with other "
+    "names, write rules (docs/importing.md)";
 
 inline constexpr std::string_view kHowToNameStages =
     "name the ranges of your program by stage and microbatch, as in "

@@ -41,7 +41,7 @@ void noteRepeatedTasks(Draft& draft) {
             continue;
         draft.diagnostics.add(
             base::Severity::Error, "task_twice",
-            fmt::format("\"{}\" of rank {} stands in the trace twice, from {} to {} ns",
+            fmt::format("\"{}\" of rank {} appears twice in the trace, from {} to {} ns",
                         base::printable(draft.events.name(task.event), 80),
                         draft.ranks[task.rank].number, task.span.begin.ns, task.span.end.ns));
     }

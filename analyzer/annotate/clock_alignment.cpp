@@ -202,11 +202,12 @@ std::string restsOn(const ClockCorrection& correction) {
 }
 
 void sayUnknown(const trace::Rank& rank, base::Diagnostics& diagnostics) {
-    diagnostics.add(base::Severity::Error, "clock_unknown",
-                    fmt::format("rank {} shares neither a collective nor messages both ways with "
-                                "the others, and its host's UTC is not in the file: how its clock "
-                                "relates to theirs is not known",
-                                rank.number));
+    diagnostics.add(
+        base::Severity::Error, "clock_unknown",
+        fmt::format(
+            "rank {} shares neither collectives nor messages in both directions with the others, "
+            "and the file does not give its host's UTC, so its clock cannot be related to theirs",
+            rank.number));
 }
 
 void sayCorrected(const trace::Trace& trace, const ClockAlignment& alignment, RankId rank,
@@ -214,7 +215,7 @@ void sayCorrected(const trace::Trace& trace, const ClockAlignment& alignment, Ra
     const ClockCorrection& correction = alignment.of[rank];
     diagnostics.add(
         base::Severity::Info, "clock_corrected",
-        fmt::format("rank {}'s clock was put on rank {}'s: {}{}, from {}",
+        fmt::format("rank {}'s clock was aligned to rank {}'s: {}{}, from {}",
                     trace.ranks()[rank].number, trace.ranks()[alignment.reference].number,
                     microseconds(correction.offset),
                     correction.drift == 0 ? std::string()
@@ -233,11 +234,11 @@ void sayShared(const trace::Trace& trace, const ClockAlignment& alignment,
                 alignment.clock[RankId::at(j)] != alignment.clock[RankId::at(i)] ||
                 before.clock.recording == rank.clock.recording)
                 continue;
-            diagnostics.add(base::Severity::Info, "clock_shared",
-                            fmt::format("ranks {} and {} were recorded on one host{}: their times "
-                                        "are of one clock",
-                                        before.number, rank.number,
-                                        rank.host.empty() ? std::string() : ", " + rank.host));
+            diagnostics.add(
+                base::Severity::Info, "clock_shared",
+                fmt::format("ranks {} and {} were recorded on one host{}, so they share a clock",
+                            before.number, rank.number,
+                            rank.host.empty() ? std::string() : ", " + rank.host));
             break;
         }
     }
@@ -250,9 +251,9 @@ base::Diagnostics saidOfClocks(const trace::Trace& trace,
     base::Diagnostics diagnostics;
     if (!related) {
         diagnostics.add(base::Severity::Error, "clock_unknown",
-                        "the files share neither a collective nor messages both ways, nor do they "
-                        "tell UTC: how their clocks relate is not known, and times of different "
-                        "ranks cannot be compared");
+                        "the files share neither collectives nor messages in both directions, and "
+                        "they do not give UTC, so their clocks cannot be related and times of "
+                        "different ranks cannot be compared");
         return diagnostics;
     }
     const ClockAlignment& alignment = *related;
@@ -274,10 +275,11 @@ base::Diagnostics saidOfClocks(const trace::Trace& trace,
         if (correction.offset.ns != 0 || correction.drift != 0)
             sayCorrected(trace, alignment, id, diagnostics);
     }
-    diagnostics.add(base::Severity::Info, "clock_bound",
-                    fmt::format("times of ranks on different clocks compare to within {}{}",
-                                microseconds(worst),
-                                byUtc ? ": some are related by nothing but their hosts' UTC" : ""));
+    diagnostics.add(
+        base::Severity::Info, "clock_bound",
+        fmt::format("times of ranks on different clocks are comparable to within {}{}",
+                    microseconds(worst),
+                    byUtc ? ", because some are related only by their hosts' UTC" : ""));
     return diagnostics;
 }
 

@@ -127,8 +127,8 @@ class Gatherer {
             apart.insert(first.clock.clock);
             m_clocks.diagnostics.add(
                 base::Severity::Info, "clock_not_shared",
-                fmt::format("ranks {} and {} seem to be of one host, but the collectives they "
-                            "share end {:.3f} ms apart: their clocks are taken to differ",
+                fmt::format("ranks {} and {} seem to be on one host, but the collectives they "
+                            "share end {:.3f} ms apart, so their clocks are treated as different",
                             first.number, second.number,
                             static_cast<double>(difference->ns) / 1e6));
         }

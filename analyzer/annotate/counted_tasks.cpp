@@ -57,8 +57,8 @@ class CountedTasks {
         if (task.stage < 0) {
             m_draft.diagnostics.add(
                 Severity::DataLoss, "task_without_stage",
-                fmt::format("\"{}\" of rank {}: neither its name nor the rank's messages say which "
-                            "stage it is; left out",
+                fmt::format("\"{}\" of rank {}: neither its name nor the rank's messages give its "
+                            "stage; skipped",
                             base::printable(m_draft.events.name(task.event), 80),
                             m_draft.ranks[task.rank].number));
             return false;
@@ -145,7 +145,7 @@ void nameCountedMessages(Draft& draft) {
         }
         draft.diagnostics.add(
             Severity::Info, "fields_guessed",
-            "a message does not say its microbatch; taken from the order of tasks",
+            "a message does not give its microbatch; derived from the order of tasks",
             static_cast<std::int64_t>(group.messages.size()));
     }
 }

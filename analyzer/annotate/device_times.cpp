@@ -59,7 +59,7 @@ class DeviceTimes {
         if (launch == launches.end() || launch->called >= range.end) {
             m_draft.diagnostics.add(
                 base::Severity::Info, "host_time_of_task",
-                fmt::format("\"{}\" launched no device work; its host range is taken",
+                fmt::format("\"{}\" launched no device work; using its host range",
                             base::printable(m_draft.events.name(item.event), 80)));
             return;
         }

@@ -96,7 +96,7 @@ class DrainedIterations {
             if (task->iteration < 0) continue;
             m_draft.diagnostics.add(
                 base::Severity::Info, "iteration_guessed",
-                fmt::format("\"{}\": no range marks iterations; one ends {}",
+                fmt::format("\"{}\": no range marks iterations; each is assumed to end {}",
                             base::printable(m_draft.events.name(task->event), 80),
                             of.optimizer.empty() ? "when as many backwards as forwards have run"
                                                  : "with the rank's optimizer step"));

@@ -45,7 +45,7 @@ void fillRankNumbers(Draft& draft, const StagesOfRank& stages) {
         }
         draft.diagnostics.add(
             Severity::Info, "rank_guessed",
-            fmt::format("process {}{}{} does not say its rank; taken as {}", rank.pid,
+            fmt::format("process {}{}{} does not give its rank; taken as {}", rank.pid,
                         rank.host.empty() ? "" : " on ", rank.host, rank.number));
     }
 }
@@ -85,11 +85,10 @@ void fillCoordinates(Draft& draft, const StagesOfRank& stages) {
             if (at.tp < 0) at.tp = tensorPlace[id.index()];
             const std::int32_t next = replica[at.tp]++;
             if (at.dp < 0) at.dp = next;
-            draft.diagnostics.add(
-                Severity::Info, "coordinates_guessed",
-                fmt::format("rank {} does not say where it is; taken as dp {}, pp {} for it runs "
-                            "stage {}",
-                            number, at.dp, at.pp, stage));
+            draft.diagnostics.add(Severity::Info, "coordinates_guessed",
+                                  fmt::format("rank {} does not give its position; taken as dp {}, "
+                                              "pp {}, because it runs stage {}",
+                                              number, at.dp, at.pp, stage));
         }
         ++pipelineRank;
     }

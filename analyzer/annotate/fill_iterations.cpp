@@ -79,7 +79,7 @@ class IterationGuess {
                                             });
         transfer.iteration = (after == first ? first : std::prev(after))->iteration;
         note(Severity::Info, "iteration_guessed", transfer.event,
-             "iteration is that of the task it was called in or after");
+             "iteration taken from the task in or after which it was called");
     }
 
     // Items come in order of rank and start.
@@ -94,7 +94,7 @@ class IterationGuess {
             const base::StringId name = m_draft.events.columns().name[item.event.index()];
             item.iteration = m_repetitions[{item.rank, name, identityOf(item)}]++;
             note(Severity::Info, "iteration_guessed", item.event,
-                 "iteration is how often the rank ran it before");
+                 "iteration counted by how often the rank ran it before");
         }
     }
 

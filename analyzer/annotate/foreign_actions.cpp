@@ -71,7 +71,7 @@ class ForeignActions {
             } else {
                 leave(candidate, domain,
                       best == nullptr ? objectionTo(candidate)
-                                      : "another domain names the same work more completely");
+                                      : "another domain has more complete names for the same work");
             }
         }
     }
@@ -170,11 +170,10 @@ class ForeignActions {
                 addMessage(range, event, iteration);
             }
         }
-        note(
-            candidate, base::Severity::Info, "actions_recognised",
-            fmt::format("{} in {} are named like pipeline actions (\"{}\") and pair up as forwards "
-                        "and backwards; taken as such",
-                        counted(candidate), title(domain), example(candidate)));
+        note(candidate, base::Severity::Info, "actions_recognised",
+             fmt::format("{} in {} have names of pipeline actions (\"{}\") and pair up as forwards "
+                         "and backwards; used as tasks",
+                         counted(candidate), title(domain), example(candidate)));
     }
 
     void addMessage(const NamedRange& range, const trace::Event& event, std::int32_t iteration) {
@@ -195,7 +194,7 @@ class ForeignActions {
     void leave(const Candidate& candidate, base::StringId domain, std::string_view why) {
         note(candidate, base::Severity::Info, "actions_not_used",
              fmt::format("{} in {} look like pipeline actions (\"{}\"), but {}; not used (if they "
-                         "are actions, a rule says so: docs/importing.md)",
+                         "are actions, write a rule: docs/importing.md)",
                          counted(candidate), title(domain), example(candidate), why));
     }
 

@@ -24,7 +24,7 @@ class NumberLimits {
         for (trace::Task& task : m_draft.found.tasks) {
             if (!possible(task.stage) || !possible(task.microbatch)) {
                 note(task.event, possible(task.stage) ? "microbatch" : "stage",
-                     possible(task.stage) ? task.microbatch : task.stage, "the task is left out");
+                     possible(task.stage) ? task.microbatch : task.stage, "task skipped");
                 continue;
             }
             forget(task.event, "chunk", task.chunk, trace::kMaximumNumber);
@@ -39,8 +39,9 @@ class NumberLimits {
         trace::Coordinates& at = rank.coordinates;
         for (std::int32_t* place : {&at.dp, &at.pp, &at.tp, &at.ep, &at.cp}) {
             if (possible(*place)) continue;
-            add(fmt::format("rank {} is at place {} of its layout, beyond {}; not used",
-                            rank.number, *place, trace::kMaximumNumber));
+            add(fmt::format(
+                "rank {} has position {} in its layout, above the limit of {}; not used",
+                rank.number, *place, trace::kMaximumNumber));
             *place = -1;
         }
     }
@@ -65,7 +66,7 @@ class NumberLimits {
 
     void note(trace::EventId event, std::string_view field, std::int64_t number,
               std::string_view outcome) {
-        add(fmt::format("\"{}\": {} {} is beyond what is supported; {}",
+        add(fmt::format("\"{}\": {} {} is out of range; {}",
                         base::printable(m_draft.events.name(event), 80), field, number, outcome));
     }
     void add(std::string_view example) {

@@ -70,7 +70,7 @@ class MarkerReader {
         const trace::Event event = m_events.event(id);
         if (!m_arguments.read(m_events.arguments(id))) {
             note(Severity::DataLoss, "unreadable_arguments",
-                 fmt::format("{}: \"{}\" is no JSON object", where(id), m_events.arguments(id)));
+                 fmt::format("{}: \"{}\" is not a JSON object", where(id), m_events.arguments(id)));
         }
         if (event.kind == trace::EventKind::Mark) return readMark(id);
         const std::string_view name = m_events.name(id);
@@ -100,7 +100,7 @@ class MarkerReader {
 
     bool closed(EventId id, const trace::Event& event) {
         if (event.flag != trace::EventFlag::OpenAtEnd) return true;
-        note(Severity::DataLoss, "open_task", fmt::format("{} never ended", where(id)));
+        note(Severity::DataLoss, "open_task", fmt::format("{} without an end", where(id)));
         return false;
     }
 
@@ -205,8 +205,8 @@ class MarkerReader {
         const auto number = m_arguments.integer32("rank");
         if (number && rank.number >= 0 && rank.number != *number) {
             note(Severity::Error, "rank_conflict",
-                 fmt::format("process {} on {} says it is rank {}, its environment said {}; the "
-                             "program is believed",
+                 fmt::format("process {} on {} reports rank {}, but its environment says {}; using "
+                             "the program's value",
                              rank.pid, rank.host, *number, rank.number));
         }
         rank.number = number.value_or(rank.number);
@@ -245,8 +245,8 @@ class MarkerReader {
             if (group.size == 0 || group.size == seen) continue;
             note(seen < group.size ? Severity::DataLoss : Severity::Error,
                  seen < group.size ? "group_incomplete" : "group_conflict",
-                 fmt::format("group {} was announced with {} members, {} were seen", group.nativeId,
-                             group.size, seen));
+                 fmt::format("group {} was announced with {} members, but {} were found",
+                             group.nativeId, group.size, seen));
         }
     }
 
@@ -262,7 +262,7 @@ class MarkerReader {
             const auto [other, isNew] = byNumber.try_emplace(rank.number, &rank);
             if (isNew || isSameProcess(rank, *other->second)) continue;
             note(Severity::Error, "duplicate_rank",
-                 fmt::format("process {} on {} and process {} on {} both are rank {}",
+                 fmt::format("process {} on {} and process {} on {} are both rank {}",
                              other->second->pid, other->second->host, rank.pid, rank.host,
                              rank.number));
         }

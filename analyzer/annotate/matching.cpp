@@ -244,10 +244,11 @@ class Matcher {
                           [](const trace::Rank& rank) { return rank.number >= 0; }) == 1;
         for (std::size_t i = 0; i < m_transfers.size(); ++i) {
             if (m_transfers[TransferId::at(i)].match.valid()) continue;
-            m_draft.diagnostics.add(
-                alone ? Severity::Info : Severity::DataLoss, "unmatched_transfer",
-                describe(TransferId::at(i)) +
-                    (alone ? " has no partner, for only one rank was given" : " has no partner"));
+            m_draft.diagnostics.add(alone ? Severity::Info : Severity::DataLoss,
+                                    "unmatched_transfer",
+                                    describe(TransferId::at(i)) +
+                                        (alone ? " has no partner, because only one rank was given"
+                                               : " has no partner"));
         }
     }
 
@@ -262,9 +263,9 @@ class Matcher {
             m_draft.diagnostics.add(
                 noise ? Severity::Info : Severity::Error,
                 noise ? "timers_disagree" : "clock_disagrees",
-                fmt::format("{} ended {} ns before rank {} began its part{}", describe(member),
+                fmt::format("{} ended {} ns before rank {} started its part{}", describe(member),
                             early.ns, m_draft.ranks[match.lastRank].number,
-                            noise ? ": timers or clocks are wrong by as much" : ""));
+                            noise ? ", so timers or clocks are wrong by that much" : ""));
         }
     }
 
@@ -280,7 +281,7 @@ class Matcher {
         m_draft.diagnostics.add(
             Severity::Info, "matched_by_order",
             describe(id) + (m_transfers[id].group.valid() ? " has no sequence number"
-                                                          : " does not say its group"));
+                                                          : " does not give its group"));
     }
 
     std::string describe(TransferId id) const {

@@ -130,7 +130,7 @@ class MessageNames {
         }
         m_draft.diagnostics.add(
             base::Severity::Info, "fields_guessed",
-            "a message does not say its microbatch; taken from the order of tasks",
+            "a message does not give its microbatch; derived from the order of tasks",
             static_cast<std::int64_t>(2 * messages.size()));
     }
 

@@ -67,8 +67,8 @@ void numberIterations(Draft& draft) {
     for (const RankIteration& of : all) number(draft, of, counts);
     draft.diagnostics.add(
         base::Severity::Info, "iteration_guessed",
-        "no iteration is marked; one ends where the first rank has got back as many gradients as "
-        "it sent activations",
+        "no iteration is marked; each is assumed to end when the first rank has received "
+        "as many gradients as it sent activations",
         static_cast<std::int64_t>(counts.size()));
 }
 

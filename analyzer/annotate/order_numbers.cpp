@@ -148,8 +148,8 @@ class OrderNumbers {
         for (const auto& [of, list] : m_ofRanks) collectives += list.size();
         m_draft.diagnostics.add(
             Severity::DataLoss, "collectives_differ",
-            fmt::format("rank {} ran other collectives than rank {}, or in another order, and they "
-                        "carry no number; they are not matched",
+            fmt::format("rank {} ran different collectives than rank {}, or in a different order, "
+                        "and they have no numbers; not matched",
                         m_draft.ranks[rank].number, m_draft.ranks[m_reference].number),
             static_cast<std::int64_t>(collectives));
     }
@@ -171,7 +171,7 @@ class OrderNumbers {
         }
         if (!alignment.sure)
             say("order_unsure",
-                "collectives carry no number and come so regularly that another match fits too");
+                "collectives have no numbers and are so regular that another match fits too");
     }
 
     // Between a rank's first collective and its last the others may have more.
@@ -191,10 +191,9 @@ class OrderNumbers {
         if (missing == 0) return;
         m_draft.diagnostics.add(
             Severity::DataLoss, "collective_lost",
-            fmt::format(
-                "rank {} has no part in a collective of the others behind its number {} of {}; "
-                "those that follow are matched by their ends and sizes",
-                m_draft.ranks[rank].number, hole, own.size()),
+            fmt::format("rank {} is missing from a collective of the others after its number {} of "
+                        "{}; the following ones are matched by their ends and sizes",
+                        m_draft.ranks[rank].number, hole, own.size()),
             missing);
     }
 
@@ -216,7 +215,7 @@ void joinGuessed(Draft& draft, NamedGroups& groups, const CollectivesOfRanks& of
         }
         draft.diagnostics.add(
             Severity::Info, "communicator_guessed",
-            "a collective does not say its communicator; taken as of all ranks, in order",
+            "a collective does not give its communicator; assumed to be of all ranks, in order",
             static_cast<std::int64_t>(list.size()));
     }
 }

@@ -84,8 +84,8 @@ class ProfilerReader {
                 if (before && m_draft.events.event(*before).span.end > now.begin + kFar) {
                     m_draft.diagnostics.add(
                         Severity::Error, "impossible_duration",
-                        fmt::format("\"{}\" at {} ns lasts {} ns, far beyond the start of what its "
-                                    "stream ran next",
+                        fmt::format("\"{}\" at {} ns lasts {} ns, far past the start of the next "
+                                    "work on its stream",
                                     base::printable(m_draft.events.name(*before), 80),
                                     m_draft.events.event(*before).span.begin.ns,
                                     m_draft.events.event(*before).span.length().ns));
@@ -179,10 +179,10 @@ class ProfilerReader {
             addTask(id);
             // Where there is device work, that of the task is looked for (device_times.h).
             if (m_ranksWithWork.contains(rank)) continue;
-            m_draft.diagnostics.add(Severity::Info, "host_time_of_task",
-                                    fmt::format("\"{}\": only the host's range is recorded, not "
-                                                "the device's work",
-                                                m_draft.events.name(id)));
+            m_draft.diagnostics.add(
+                Severity::Info, "host_time_of_task",
+                fmt::format("\"{}\": only its host range was recorded, not its device work",
+                            m_draft.events.name(id)));
         }
     }
 

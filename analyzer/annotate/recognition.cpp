@@ -195,8 +195,8 @@ std::optional<trace::RecognisedSchedule> recogniseSchedule(Draft& draft) {
     for (const trace::Task& task : draft.found.tasks) ranks.insert(task.rank);
     draft.diagnostics.add(
         base::Severity::DataLoss, "stages_unknown",
-        fmt::format("nothing tells which part of a pipeline the recorded rank{}, so no schedule is "
-                    "named: open the traces of all ranks together, and {}",
+        fmt::format("the recorded events do not show which part of a pipeline the recorded rank{}, "
+                    "so no schedule is reported; open the traces of all ranks together, and {}",
                     ranks.size() == 1 ? " runs" : "s run", kHowToNameStages),
         static_cast<std::int64_t>(ranks.size()));
     return trace::RecognisedSchedule{"unknown", 0, 0, found.microbatches, 0, 0, {}};

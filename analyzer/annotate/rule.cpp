@@ -36,7 +36,7 @@ base::Error wrong(std::string message) { return {base::ErrorCode::Input, std::mo
 // ": did you mean X?", or the whole list where nothing is near.
 std::string choices(std::string_view wrongWord, std::span<const std::string_view> known) {
     const std::string nearest = base::nearestName(wrongWord, known);
-    return nearest.empty() ? fmt::format("; known are {}", fmt::join(known, ", "))
+    return nearest.empty() ? fmt::format("; the known ones are {}", fmt::join(known, ", "))
                            : fmt::format("; did you mean \"{}\"?", nearest);
 }
 
@@ -90,7 +90,7 @@ class RuleReader {
         }
         for (const char* key : kTexts) {
             if (m_json.contains(key) && !m_json[key].is_string())
-                return wrong(fmt::format("\"{}\" must be a text", key));
+                return wrong(fmt::format("\"{}\" must be text", key));
         }
         m_rule.pattern = textOf(m_json, "name");
         m_rule.domain = textOf(m_json, "domain");
@@ -114,7 +114,7 @@ class RuleReader {
         if (m_rule.code) return {};
         std::array<PCRE2_UCHAR, 200> why{};
         pcre2_get_error_message(code, why.data(), why.size());
-        return wrong(fmt::format("the pattern \"{}\" is wrong at character {}: {}", pattern, offset,
+        return wrong(fmt::format("invalid pattern \"{}\" at character {}: {}", pattern, offset,
                                  reinterpret_cast<const char*>(why.data())));
     }
 
@@ -140,8 +140,7 @@ class RuleReader {
         const auto found = m_json.find("arguments");
         if (found == m_json.end()) return {};
         if (!found->is_object())
-            return wrong(
-                "\"arguments\" must be an object of fields and the program's names for them");
+            return wrong("\"arguments\" must be an object that maps fields to the program's names");
         for (const auto& [field, own] : found->items()) {
             if (!numberNamed(field))
                 return wrong(fmt::format("\"arguments\": \"{}\" is not a field{}", field,
@@ -176,7 +175,7 @@ class RuleReader {
         if (!stage.empty() && stage != "chunk_and_rank")
             return wrong(fmt::format("\"stage_from\": \"{}\" must be \"chunk_and_rank\"", stage));
         if (!placement.empty() && stage.empty())
-            return wrong("\"placement\" says how \"stage_from\" counts, which is missing");
+            return wrong("\"placement\" needs \"stage_from\", which is missing");
         if (!placement.empty() && placement != "looped" && placement != "v")
             return wrong(
                 fmt::format("\"placement\": \"{}\" must be \"looped\" or \"v\"", placement));

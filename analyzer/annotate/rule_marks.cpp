@@ -103,7 +103,7 @@ class RuleMarks::Pairing {
     void lost(const RuleMatch& mark) {
         m_draft.diagnostics.add(
             base::Severity::DataLoss, "mark_without_partner",
-            fmt::format("\"{}\" at {} ns marks the {} of a range whose other side is not there",
+            fmt::format("\"{}\" at {} ns marks the {} of a range, but its counterpart is missing",
                         base::printable(m_draft.events.name(mark.event), 80), mark.span.begin.ns,
                         mark.rule->edge == RuleEdge::Begin ? "begin" : "end"));
     }

@@ -103,7 +103,7 @@ class RuleOutcome {
             m_draft.diagnostics.add(
                 base::Severity::Error, "rank_conflict",
                 fmt::format("rule {}: \"{}\" gives rank {}, but its process is rank {}; a process "
-                            "is one rank",
+                            "can be only one rank",
                             numberOf(*match.rule), printed(match.event), number, known->second));
         }
         const auto place = [&](RuleNumber field, std::int32_t& at) {
@@ -138,8 +138,8 @@ class RuleOutcome {
         }
         m_draft.diagnostics.add(
             base::Severity::DataLoss, "rule_incomplete",
-            fmt::format("\"{}\" fits rule {}, a task's, but its {} is not known (a named group, an "
-                        "argument, \"stage_from\" or \"count\": true gives it)",
+            fmt::format("\"{}\" matches rule {} for tasks, but its {} is unknown (use a named "
+                        "group, an argument, \"stage_from\" or \"count\": true)",
                         printed(match.event), numberOf(*match.rule),
                         hasStage ? "microbatch" : "stage"));
     }
@@ -277,30 +277,29 @@ class RuleRun {
     }
 
     void noteSlow(const Rule& rule, std::string_view name) {
-        m_draft.diagnostics.add(
-            base::Severity::DataLoss, "rule_too_slow",
-            fmt::format("rule {}: whether \"{}\" fits \"{}\" could not be told within {} steps; "
-                        "taken as no. Write the pattern without nested repeats",
-                        &rule - m_rules.data() + 1, base::printable(name, 80), rule.pattern,
-                        kMostRuleSteps));
+        m_draft.diagnostics.add(base::Severity::DataLoss, "rule_too_slow",
+                                fmt::format("rule {}: gave up matching \"{}\" with \"{}\" after {} "
+                                            "steps; write the pattern without nested repeats",
+                                            &rule - m_rules.data() + 1, base::printable(name, 80),
+                                            rule.pattern, kMostRuleSteps));
     }
 
     // Why nothing came of a rule: no name fits, or only events that it is not for.
     void noteUnused(std::size_t index) {
         const Rule& rule = m_rules[index];
-        std::string why = "no event's name fits";
+        std::string why = "no event name matches";
         if (m_ofOtherKind[index] > 0 && rule.edge == RuleEdge::None) {
             why = fmt::format(
-                "only {} without a duration fit it (\"mark\": \"begin\" or \"end\" "
-                "makes a rule for these)",
+                "only {} without a duration match it (\"mark\": \"begin\" or \"end\" makes it a "
+                "rule for these)",
                 m_ofOtherKind[index] == 1 ? "1 instant"
                                           : fmt::format("{} instants", m_ofOtherKind[index]));
         } else if (m_ofOtherKind[index] > 0) {
-            why = "only events with a duration fit it, and \"mark\" makes it a rule for instants";
+            why = "only events with a duration match it, but \"mark\" makes it a rule for instants";
         } else if (fitsSome(rule)) {
-            why = rule.needs.empty() ? "an earlier rule fits all its events"
-                                     : "events whose name fits lack a field that it needs, or an "
-                                       "earlier rule fits them";
+            why = rule.needs.empty() ? "an earlier rule matches all its events"
+                                     : "the matching events lack a field that it needs, or an "
+                                       "earlier rule matches them";
         }
         m_draft.diagnostics.add(base::Severity::Info, "rule_unused",
                                 fmt::format("rule {}, \"{}\": {}", index + 1, rule.pattern, why));
@@ -342,8 +341,8 @@ base::Result<Rules> Rules::parse(std::string_view json, std::string_view name) {
     for (const auto& [key, value] : whole.items()) {
         if (key != "rules" && key != "comment")
             return wrong(fmt::format(
-                "{}: has an unknown key \"{}\" beside \"rules\"; known are rules, comment", name,
-                key));
+                "{}: has an unknown key \"{}\" beside \"rules\"; the known ones are rules, comment",
+                name, key));
     }
     Rules rules;
     for (std::size_t i = 0; i < list->size(); ++i) {

@@ -24,7 +24,7 @@ class Rules {
     [[nodiscard]] static base::Result<Rules> parse(std::string_view json, std::string_view name);
 
     // Adds what the rules say of the draft's events. Events that fit and lack what their kind needs
-    // are counted ("rule_incomplete"), as are rules of which no event's name fits ("rule_unused")
+    // are counted ("rule_incomplete"), as are rules of which no event name matches ("rule_unused")
     // and names that a pattern could not be tried on ("rule_too_slow").
     void apply(Draft& draft) const;
 

@@ -144,7 +144,7 @@ class TimerFieldReader {
             known != nullptr
                 ? std::string()
                 : fmt::format("\"{}\" at {} ns: \"{}\" is missing, null, out of range or not a "
-                              "whole number; it was worked out from the rank's other timers",
+                              "whole number; derived from the rank's other timers",
                               base::printable(m_draft.events.name(event), 80),
                               m_draft.events.event(event).span.begin.ns, field));
     }

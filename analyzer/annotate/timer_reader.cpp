@@ -77,8 +77,8 @@ class TimerReader {
         if (fields.microbatch < 0 || stage < 0) {
             m_draft.diagnostics.add(
                 base::Severity::DataLoss, "timer_incomplete",
-                fmt::format("\"{}\" at {} ns: neither its fields nor the rank's other timers say "
-                            "its stage and microbatch; left out",
+                fmt::format("\"{}\" at {} ns: neither its fields nor the rank's other timers give "
+                            "its stage and microbatch; skipped",
                             fields.timer->name, fields.span.begin.ns));
             return;
         }
@@ -198,7 +198,7 @@ class TimerReader {
             transfer.microbatch = task.microbatch;
             m_draft.diagnostics.add(
                 base::Severity::Info, "fields_guessed",
-                "a message does not say its microbatch; taken from the order of tasks");
+                "a message does not give its microbatch; derived from the order of tasks");
         }
     }
 

@@ -245,7 +245,7 @@ std::optional<WorkId> DeviceStreams::endedWithin(Interval call) const {
 
 void DeviceStreams::disagree(EventId first, EventId second, base::Duration by) {
     m_diagnostics.add(base::Severity::Info, "times_disagree",
-                      fmt::format("\"{}\" is {} ns too early to have waited for \"{}\"",
+                      fmt::format("\"{}\" started {} ns too early to have waited for \"{}\"",
                                   m_trace.name(first), by.ns, m_trace.name(second)));
 }
 

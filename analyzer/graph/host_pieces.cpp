@@ -70,8 +70,8 @@ class Cutter {
         if (outer.end == m_window.end || end - outer.end <= kRounding) return;
         m_diagnostics.add(
             base::Severity::Info, "times_disagree",
-            fmt::format("\"{}\" ends {} ns after \"{}\", which it was called in", m_trace.name(id),
-                        (end - outer.end).ns, m_trace.name(outer.event)));
+            fmt::format("\"{}\" ends {} ns after \"{}\", inside which it was called",
+                        m_trace.name(id), (end - outer.end).ns, m_trace.name(outer.event)));
     }
 
     const trace::Trace& m_trace;

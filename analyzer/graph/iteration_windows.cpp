@@ -317,7 +317,7 @@ void noteEarlierWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
     diagnostics.add(
         base::Severity::Info, "work_before_iterations",
         fmt::format("while the host of rank {} was already in iteration {}, devices still ran "
-                    "{:.3f} ms of work that it had called before; it counts in no iteration",
+                    "{:.3f} ms of work launched earlier; it belongs to no iteration",
                     trace.ranks()[example].number, first.iteration,
                     static_cast<double>(time.ns) / 1e6),
         count);
@@ -326,12 +326,11 @@ void noteEarlierWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
 // The whole recording then stands for an iteration, whatever it holds of how many.
 void noteUnmarked(const trace::Trace& trace, base::Diagnostics& diagnostics) {
     if (!trace.annotations().tasks.empty() || !trace.annotations().iterations.empty()) return;
-    diagnostics.add(
-        base::Severity::DataLoss, "iterations_unmarked",
-        "nothing marks where an iteration begins, so the whole recording counts as one; "
-        "call profiler.step() after each step of the training loop, or put "
-        "torch.cuda.nvtx.range_push(f\"iteration {step}\") before and "
-        "torch.cuda.nvtx.range_pop() after it");
+    diagnostics.add(base::Severity::DataLoss, "iterations_unmarked",
+                    "nothing marks the start of iterations, so the whole recording counts as one; "
+                    "call profiler.step() after each step of the training loop, or put "
+                    "torch.cuda.nvtx.range_push(f\"iteration {step}\") before and "
+                    "torch.cuda.nvtx.range_pop() after each step");
 }
 
 void noteUnsure(const std::vector<IterationWindow>& windows, base::Diagnostics& diagnostics) {
@@ -342,11 +341,12 @@ void noteUnsure(const std::vector<IterationWindow>& windows, base::Diagnostics& 
         if (unsure <= kMatters * length) continue;
         const std::string share =
             length > 0 ? fmt::format(" ({:.0f} % of its time)", 100 * unsure / length) : "";
-        diagnostics.add(base::Severity::DataLoss, "iteration_bounds_unsure",
-                        fmt::format("iteration {} may begin or end up to {:.3f} ms{} from where it "
-                                    "is counted: the device ran behind its host, and the calls "
-                                    "that started its work were not recorded",
-                                    window.iteration, unsure / 1e6, share));
+        diagnostics.add(
+            base::Severity::DataLoss, "iteration_bounds_unsure",
+            fmt::format(
+                "the bounds of iteration {} are uncertain by up to {:.3f} ms{}: the device ran "
+                "behind its host, and the calls that launched its work were not recorded",
+                window.iteration, unsure / 1e6, share));
     }
 }
 

@@ -32,12 +32,11 @@ class StepGraph {
     base::Result<TimerStep> build(std::span<const TimerEvent> events) && {
         for (const TimerEvent& event : events) {
             if (!add(event)) {
-                return base::Error{
-                    base::ErrorCode::Input,
-                    fmt::format("timer \"{}\" of sequence {} stands twice on rank {} in step {}; "
-                                "one run per file is expected",
-                                event.timer->name, event.sequence,
-                                m_trace.ranks()[event.rank].number, m_step)};
+                return base::Error{base::ErrorCode::Input,
+                                   fmt::format("timer \"{}\" of sequence {} appears twice on rank "
+                                               "{} in step {}; a file must contain one run",
+                                               event.timer->name, event.sequence,
+                                               m_trace.ranks()[event.rank].number, m_step)};
             }
         }
         gatherGroups();

@@ -119,7 +119,7 @@ class Estimate {
         if (overlap <= m_found.value) return;
         m_found.value = overlap;
         m_found.example = fmt::format(
-            "\"{}\" of rank {} begins {:.1f} us before \"{}\" ends, which has to come first",
+            "\"{}\" of rank {} starts {:.1f} us before \"{}\" ends, although that comes first",
             nameOf(after.event), m_trace.ranks()[after.rank].number,
             static_cast<double>(overlap.ns) / 1e3, nameOf(event));
     }
@@ -139,11 +139,11 @@ class Estimate {
 
 void TimerResolution::note(base::Diagnostics& diagnostics) const {
     if (overlaps == 0) return;
-    diagnostics.add(base::Severity::Info, "timer_resolution",
-                    fmt::format("{}; times of a rank that differ by up to {:.1f} us are taken as "
-                                "equal",
-                                example, static_cast<double>(value.ns) / 1e3),
-                    overlaps);
+    diagnostics.add(
+        base::Severity::Info, "timer_resolution",
+        fmt::format("{}; times of a rank that differ by up to {:.1f} us are treated as equal",
+                    example, static_cast<double>(value.ns) / 1e3),
+        overlaps);
 }
 
 TimerResolution timerResolution(const trace::Trace& trace) {

@@ -98,7 +98,7 @@ TEST(TimerGraph, RefusesATimerThatStandsTwice) {
     text.add(0, "optimizer", 0, 120, 1);
     const auto steps = graphsOf(text.trace());
     ASSERT_FALSE(steps);
-    EXPECT_NE(steps.error().message.find("timer \"optimizer\" of sequence 0 stands twice"),
+    EXPECT_NE(steps.error().message.find("timer \"optimizer\" of sequence 0 appears twice"),
               std::string::npos)
         << steps.error().message;
 }

@@ -145,12 +145,12 @@ TEST(WhatIf, OnlyIterationsChosenCount) {
 TEST(WhatIf, AKeyTheTraceHasNothingOfIsNamedWithTheNearest) {
     const trace::Trace trace = traceOf(balancedOptions("1f1b", 1));
     EXPECT_EQ(refusal(trace, {.ideal = {"stag:1"}}),
-              "cannot make stag:1 ideal: nothing in the trace is \"stag:1\"; did you mean stage:1?");
+              "cannot make stag:1 ideal: no work in the trace matches \"stag:1\"; did you mean stage:1?");
     EXPECT_NE(refusal(trace, {.scale = {{"computer", 2}}}).find("did you mean compute?"),
               std::string::npos);
     EXPECT_NE(refusal(trace, {.keep = {"stage:7"}}).find("did you mean stage:0?"),
               std::string::npos);
-    EXPECT_NE(refusal(trace, {.ideal = {"the weather today"}}).find("are such keys"),
+    EXPECT_NE(refusal(trace, {.ideal = {"the weather today"}}).find("examples of keys are"),
               std::string::npos);
 }
 

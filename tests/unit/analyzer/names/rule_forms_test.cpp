@@ -128,7 +128,7 @@ TEST(RuleForms, WhatIsWrongIsSaidWithTheNearestName) {
     const std::pair<const char*, const char*> cases[] = {
         {R"({"rules": [{"name": "a", "stage_frm": "chunk_and_rank"}]})",
          "unknown key \"stage_frm\"; did you mean \"stage_from\"?"},
-        {R"({"rules": [{"name": "a", "xyzzyqq": 1}]})", "known are name, domain, as"},
+        {R"({"rules": [{"name": "a", "xyzzyqq": 1}]})", "the known ones are name, domain, as"},
         {R"({"rulez": []})", "expected {\"rules\""},
         {R"({"rules": [], "rule": 1})", "unknown key \"rule\""},
         {R"json({"rules": [{"name": "(?<microbach>\\d)", "as": "iteration"}]})json",
