@@ -10,6 +10,7 @@ packages=(
     libopenblas0-serial  # without it LibTorch multiplies matrices with the reference BLAS, ten times slower
     qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-l10n-tools
     libgtest-dev libbenchmark-dev
+    fonts-dejavu-core  # the fonts of the viewer's pictures
     xvfb xdotool  # the test of the viewer in a real X server
 )
 

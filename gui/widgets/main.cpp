@@ -1,6 +1,7 @@
 // pleat-gui: the viewer. Parses, opens the window or writes a picture of it, and leaves.
 #include <QApplication>
 #include <QFont>
+#include <QFontDatabase>
 #include <QIcon>
 #include <QStyle>
 #include <algorithm>
@@ -29,12 +30,16 @@ bool hasScreen() {
            std::getenv("QT_QPA_PLATFORM") != nullptr;
 }
 
+// Queries are written in an editor of this class.
+void setEditorFont(const QFont& font) { QApplication::setFont(font, "QPlainTextEdit"); }
+
 // A picture is that of the trace, not of the desktop it was made on.
 void lookTheSameEverywhere() {
     constexpr int kPointSize = 9;
     QApplication::setStyle(QStringLiteral("Fusion"));
     QApplication::setPalette(QApplication::style()->standardPalette());
     QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), kPointSize));
+    setEditorFont(QFont(QStringLiteral("DejaVu Sans Mono"), kPointSize));
 }
 
 }  // namespace
@@ -61,7 +66,10 @@ int main(int argumentCount, char** arguments) {
                                              : QStringLiteral("pleat-gui"));
     QApplication::setDesktopFileName(QStringLiteral("pleat-gui"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("pleat-gui")));
-    if (picture) lookTheSameEverywhere();
+    if (picture)
+        lookTheSameEverywhere();
+    else
+        setEditorFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     pleat::widgets::installLanguage(picture ? QLocale::c() : QLocale());
     const auto line = pleat::widgets::parseCommandLine(QApplication::arguments());
     if (!line) return fail(line.error());

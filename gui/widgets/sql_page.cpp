@@ -2,7 +2,6 @@
 
 #include <QFile>
 #include <QFileDialog>
-#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QShortcut>
 #include <QVBoxLayout>
@@ -18,7 +17,6 @@ SqlPage::SqlPage(models::TraceSession& session, QWidget* parent)
       m_save(new QPushButton(tr("Save as a *.pleat file…"), this)),
       m_status(new QLabel(this)),
       m_results(new FigureView(this)) {
-    m_editor->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_editor->setPlainText(QStringLiteral(
         "select kind, count(*) as tasks, sum(end_ns - start_ns) as ns from task group by kind;"));
     m_editor->setMaximumHeight(140);

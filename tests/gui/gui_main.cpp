@@ -1,4 +1,5 @@
-// The main of every GUI test: one QApplication for all of its tests, without the user's settings.
+// The main of every GUI test: one QApplication for all of its tests, without the user's settings
+// and with the fonts of the pictures alone, also for the programs that the tests run.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -13,6 +14,7 @@ int main(int argumentCount, char** arguments) {
                        QString::fromStdString(settings.file("").string()));
     // Here and not in ctest: the list of tests is asked of the program without its environment.
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    qputenv("FONTCONFIG_FILE", PLEAT_SOURCE_DIR "/tests/gui/fonts.conf");
     QApplication application(argumentCount, arguments);
     QApplication::setOrganizationName(QStringLiteral("pleat-test"));
     QApplication::setApplicationName(QStringLiteral("pleat-gui-test"));
