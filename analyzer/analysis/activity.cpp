@@ -1,22 +1,12 @@
 #include "analysis/activity.h"
 
 #include <algorithm>
-#include <optional>
+#include <cstdint>
 
 #include "analysis/device_work.h"
 
 namespace pleat::analysis {
 namespace {
-
-constexpr std::size_t kNotAnalysed = static_cast<std::size_t>(-1);
-
-// Position of every rank of the trace among the analysed ones.
-std::vector<std::size_t> positionsOf(const trace::Trace& trace,
-                                     std::span<const trace::RankId> ranks) {
-    std::vector<std::size_t> positions(trace.ranks().size(), kNotAnalysed);
-    for (std::size_t i = 0; i < ranks.size(); ++i) positions[ranks[i].index()] = i;
-    return positions;
-}
 
 // Calls visit(window position) for every window that the closed interval touches.
 template <class Visit>
@@ -50,27 +40,41 @@ bool withinError(const graph::RunIndex& run, trace::RankId first, trace::RankId 
 }
 
 // Matches of which clocks leave open who came last: another member came so shortly before that one
-// that their clocks may be wrong by as much.
-std::vector<bool> withoutSureLast(const trace::Trace& trace) {
-    const trace::Annotations& annotations = trace.annotations();
-    std::vector<bool> unsure;
-    for (const trace::Match& match : annotations.matches) {
-        unsure.push_back(std::any_of(
+// that their clocks may be wrong by as much. Found out when first asked of a match.
+class UnsureLast {
+  public:
+    explicit UnsureLast(const trace::Trace& trace)
+        : m_trace(trace), m_known(trace.annotations().matches.size(), Known::NotYet) {}
+
+    bool of(trace::MatchId id) {
+        Known& known = m_known[id.index()];
+        if (known == Known::NotYet) known = findOut(id) ? Known::Unsure : Known::Sure;
+        return known == Known::Unsure;
+    }
+
+  private:
+    enum class Known : std::uint8_t { NotYet, Sure, Unsure };
+
+    [[nodiscard]] bool findOut(trace::MatchId id) const {
+        const trace::Annotations& annotations = m_trace.annotations();
+        const trace::Match& match = annotations.matches[id];
+        return std::any_of(
             match.members.begin(), match.members.end(), [&](const trace::TransferId member) {
                 const trace::Transfer& transfer = annotations.transfers[member];
+                if (transfer.rank == match.lastRank) return false;
                 const base::Duration error =
-                    transfer.rank == match.lastRank
-                        ? base::Duration{}
-                        : clockError(trace.ranks()[transfer.rank], trace.ranks()[match.lastRank]);
+                    clockError(m_trace.ranks()[transfer.rank], m_trace.ranks()[match.lastRank]);
                 return error.ns > 0 && match.ready - transfer.span.begin <= error;
-            }));
+            });
     }
-    return unsure;
-}
+
+    const trace::Trace& m_trace;
+    std::vector<Known> m_known;
+};
 
 // The unclipped parts of a transfer.
 TransferPart partsOf(const graph::RunIndex& run, const trace::Transfer& transfer,
-                     const std::vector<bool>& withoutSureLast) {
+                     UnsureLast& unsureLast) {
     const trace::Annotations& annotations = run.trace().annotations();
     TransferPart part;
     part.dimension = transfer.dimension;
@@ -86,12 +90,21 @@ TransferPart partsOf(const graph::RunIndex& run, const trace::Transfer& transfer
         const base::Duration waiting = ready - transfer.span.begin;
         part.lateUnsure =
             withinError(run, transfer.rank, match.lastRank, waiting) ||
-            (waiting.ns > 0 && match.members.size() > 2 && withoutSureLast[transfer.match.index()]);
+            (waiting.ns > 0 && match.members.size() > 2 && unsureLast.of(transfer.match));
         if (!part.lateUnsure) part.lateRank = match.lastRank;
     }
     part.waiting = {transfer.span.begin, ready};
     part.moving = {ready, transfer.span.end};
     return part;
+}
+
+void addPart(const TransferPart& whole, base::TraceTime end, RankActivity& activity) {
+    TransferPart part = whole;
+    part.waiting = clippedOrEmpty(whole.waiting, activity.window);
+    part.moving = clippedOrEmpty(whole.moving, activity.window);
+    part.endsHere = end > activity.window.begin && end <= activity.window.end;
+    if (part.endsHere || !part.waiting.empty() || !part.moving.empty())
+        activity.transfers.push_back(part);
 }
 
 }  // namespace
@@ -109,38 +122,42 @@ std::vector<std::vector<RankActivity>> collectActivities(
         for (const trace::RankId rank : ranks)
             activities[w].push_back({rank, windows[w].window, {}, {}, {}, {}});
     }
-    const std::vector<std::size_t> position = positionsOf(trace, ranks);
-    const auto forEachPlace = [&](trace::RankId rank, base::Interval span, auto visit) {
-        const std::size_t at = position[rank.index()];
-        if (at == kNotAnalysed) return;
-        forEachWindow(windows, span, [&](std::size_t w) { visit(activities[w][at]); });
-    };
-    const std::vector<bool>& onDevice = run.onDevice();
-    for (const trace::Task& task : trace.annotations().tasks) {
-        if (onDevice[task.rank.index()]) continue;
-        forEachPlace(task.rank, task.span, [&](RankActivity& activity) {
-            addClipped(activity.compute, task.span, activity.window);
-        });
-    }
-    for (const trace::Phase& phase : trace.annotations().phases) {
-        const bool isData = phase.kind == trace::PhaseKind::DataLoading;
-        if (!isData && onDevice[phase.rank.index()]) continue;
-        forEachPlace(phase.rank, phase.span, [&](RankActivity& activity) {
-            addClipped(isData ? activity.data : activity.compute, phase.span, activity.window);
-        });
-    }
-    const auto unsure = withoutSureLast(trace);
-    for (const trace::Transfer& transfer : trace.annotations().transfers) {
-        const TransferPart whole = partsOf(run, transfer, unsure);
-        forEachPlace(transfer.rank, transfer.span, [&](RankActivity& activity) {
-            TransferPart part = whole;
-            part.waiting = clippedOrEmpty(whole.waiting, activity.window);
-            part.moving = clippedOrEmpty(whole.moving, activity.window);
-            part.endsHere = transfer.span.end > activity.window.begin &&
-                            transfer.span.end <= activity.window.end;
-            if (part.endsHere || !part.waiting.empty() || !part.moving.empty())
-                activity.transfers.push_back(part);
-        });
+    if (windows.empty()) return activities;
+    const base::Interval all{windows.front().window.begin, windows.back().window.end};
+    const trace::Annotations& annotations = trace.annotations();
+    UnsureLast unsure(trace);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        const bool onDevice = run.onDevice()[ranks[r].index()];
+        const auto forEachPlace = [&](base::Interval span, auto visit) {
+            forEachWindow(windows, span, [&](std::size_t w) { visit(activities[w][r]); });
+        };
+        const auto [firstTask, lastTask] =
+            run.tasksTouching().range(annotations.tasks, ranks[r], all);
+        for (std::size_t i = firstTask; i < lastTask && !onDevice; ++i) {
+            const base::Interval span = annotations.tasks[trace::TaskId::at(i)].span;
+            forEachPlace(span, [&](RankActivity& activity) {
+                addClipped(activity.compute, span, activity.window);
+            });
+        }
+        const auto [firstPhase, lastPhase] =
+            run.phasesTouching().range(annotations.phases, ranks[r], all);
+        for (std::size_t i = firstPhase; i < lastPhase; ++i) {
+            const trace::Phase& phase = annotations.phases[i];
+            const bool isData = phase.kind == trace::PhaseKind::DataLoading;
+            if (!isData && onDevice) continue;
+            forEachPlace(phase.span, [&](RankActivity& activity) {
+                addClipped(isData ? activity.data : activity.compute, phase.span, activity.window);
+            });
+        }
+        const auto [firstTransfer, lastTransfer] =
+            run.transfersTouching().range(annotations.transfers, ranks[r], all);
+        for (std::size_t i = firstTransfer; i < lastTransfer; ++i) {
+            const trace::Transfer& transfer = annotations.transfers[trace::TransferId::at(i)];
+            const TransferPart whole = partsOf(run, transfer, unsure);
+            forEachPlace(transfer.span, [&](RankActivity& activity) {
+                addPart(whole, transfer.span.end, activity);
+            });
+        }
     }
     addDeviceWork(run, windows, ranks, activities);
     return activities;

@@ -12,8 +12,9 @@ namespace {
 
 using schedule::ActionKind;
 
-// Mean durations of the window's tasks, as costs of a rank's whole share of the model.
-graph::CostModel meanCosts(const trace::Trace& trace, base::Interval window, std::int32_t chunks) {
+// Mean durations of the iteration's tasks, as costs of a rank's whole share of the model.
+graph::CostModel meanCosts(const graph::RunIndex& run, std::int32_t iteration,
+                           std::int32_t chunks) {
     struct Sum {
         base::Duration time;
         std::int64_t count = 0;
@@ -23,8 +24,8 @@ graph::CostModel meanCosts(const trace::Trace& trace, base::Interval window, std
         }
     };
     Sum forward, backward, weight;
-    for (const trace::Task& task : trace.annotations().tasks) {
-        if (task.span.begin < window.begin || task.span.begin >= window.end) continue;
+    for (const std::uint32_t position : run.itemsOf(iteration).tasks) {
+        const trace::Task& task = run.trace().annotations().tasks[trace::TaskId::at(position)];
         Sum* sum = task.kind == ActionKind::Forward          ? &forward
                    : task.kind == ActionKind::WeightBackward ? &weight
                                                              : &backward;
@@ -38,14 +39,14 @@ graph::CostModel meanCosts(const trace::Trace& trace, base::Interval window, std
     return costs;
 }
 
-std::optional<graph::Simulation> idealRun(const trace::Trace& trace, base::Interval window) {
-    const auto& recognised = trace.annotations().schedule;
+std::optional<graph::Simulation> idealRun(const graph::RunIndex& run, std::int32_t iteration) {
+    const auto& recognised = run.trace().annotations().schedule;
     if (!recognised) return std::nullopt;
     const auto made = schedule::makeSchedule(
         recognised->name,
         {recognised->ranks, recognised->microbatches, recognised->chunks, recognised->group});
     if (!made) return std::nullopt;  // an order that has no name
-    auto simulated = graph::simulate(*made, meanCosts(trace, window, recognised->chunks));
+    auto simulated = graph::simulate(*made, meanCosts(run, iteration, recognised->chunks));
     if (!simulated) return std::nullopt;
     return std::move(*simulated);
 }
@@ -91,7 +92,7 @@ base::Result<IterationAnalysis> analyseIteration(const graph::RunIndex& run,
                 locateWithoutTasks(explainer, activities[i], analysis.ranks[i].parts);
         }
     }
-    analysis.ideal = idealRun(trace, window->window);
+    analysis.ideal = idealRun(run, window->iteration);
     return analysis;
 }
 

@@ -23,46 +23,24 @@ void findWarmUp(const std::vector<std::int64_t>& inOrder, IterationStatistics& s
     statistics.warmUpRatio = sum / static_cast<double>(slow) / median;
 }
 
-// Nanoseconds of all that a replay may put one after another, and how far apart they lie.
-class Extent {
-  public:
-    template <class Items>
-    void add(const Items& items) {
-        for (const auto& item : items) {
-            m_sum += static_cast<double>(item.span.length().ns);
-            m_first = std::min(m_first, static_cast<double>(item.span.begin.ns));
-            m_last = std::max(m_last, static_cast<double>(item.span.end.ns));
-        }
-    }
-    [[nodiscard]] double sum() const { return m_sum; }
-    [[nodiscard]] double length() const { return std::max(m_last - m_first, 0.0); }
-
-  private:
-    double m_sum = 0, m_first = 0x1p63, m_last = -0x1p63;
-};
-
 }  // namespace
 
-base::Result<void> checkTimes(const trace::Trace& trace,
+base::Result<void> checkTimes(const graph::RunIndex& run,
                               std::span<const graph::IterationWindow> windows) {
-    Extent extent;
-    extent.add(trace.annotations().tasks);
-    extent.add(trace.annotations().transfers);
-    extent.add(trace.annotations().phases);
-    extent.add(trace.annotations().iterations);
+    const graph::Extent& extent = run.extent();
     double longest = 0;
     for (const graph::IterationWindow& window : windows)
         longest = std::max(longest, static_cast<double>(window.window.length().ns));
     // Of all ranks; of any choice of as many windows as there are; of every node.
-    const double most = extent.length() * static_cast<double>(trace.ranks().size() + 1) +
-                        longest * static_cast<double>(windows.size()) + extent.sum();
+    const double most = extent.length() * static_cast<double>(run.trace().ranks().size() + 1) +
+                        longest * static_cast<double>(windows.size()) + extent.sum;
     if (most < 0x1p61) return {};
     constexpr double kDay = 86'400e9;
     return base::Error{
         base::ErrorCode::Input,
         fmt::format("its tasks and transfers last {:.0f} days in total and are up to {:.0f} days "
                     "apart, so the times in the trace must be damaged",
-                    extent.sum() / kDay, extent.length() / kDay)};
+                    extent.sum / kDay, extent.length() / kDay)};
 }
 
 base::Result<std::vector<graph::IterationWindow>> selectIterations(
@@ -121,7 +99,7 @@ IterationStatistics iterationStatistics(std::span<const graph::IterationWindow> 
 base::Result<graph::IterationWindow> chooseIteration(const graph::RunIndex& run,
                                                      std::optional<std::int32_t> iteration) {
     const auto windows = run.windows();
-    if (const auto usable = checkTimes(run.trace(), windows); !usable) return usable.error();
+    if (const auto usable = checkTimes(run, windows); !usable) return usable.error();
     base::Diagnostics incomplete;
     std::vector<IterationRange> ranges;
     if (iteration) ranges.push_back({*iteration, *iteration});

@@ -28,7 +28,7 @@ struct IterationRange {
 
 // Analyses add times up, in 64 bits. Error where the trace's do not allow it: tasks that last for
 // centuries, which are damage.
-[[nodiscard]] base::Result<void> checkTimes(const trace::Trace& trace,
+[[nodiscard]] base::Result<void> checkTimes(const graph::RunIndex& run,
                                             std::span<const graph::IterationWindow> windows);
 
 // The iteration asked for, else the complete one closest to the median. Input error where there is

@@ -21,12 +21,12 @@
 namespace pleat::analysis {
 namespace {
 
-using annotate::Timer;
-using annotate::TimerRole;
 using graph::Node;
 using graph::NodeId;
 using graph::NodeKind;
 using schedule::ActionKind;
+using trace::Timer;
+using trace::TimerRole;
 
 // Timers write whole microseconds.
 

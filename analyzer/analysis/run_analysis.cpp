@@ -195,7 +195,7 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     analysis.diagnostics.add(trace.diagnostics());
     analysis.diagnostics.add(run.diagnostics());
     const auto all = run.windows();
-    if (const auto usable = checkTimes(trace, all); !usable) {
+    if (const auto usable = checkTimes(run, all); !usable) {
         analysis.diagnostics.add(base::Severity::Error, "times_unusable", usable.error().message);
         return analysis;
     }

@@ -237,7 +237,7 @@ base::Result<RunSeries> seriesOf(const graph::RunIndex& index, const AnalysisOpt
     run.diagnostics.add(trace.diagnostics());
     run.diagnostics.add(index.diagnostics());
     const auto all = index.windows();
-    if (const auto usable = checkTimes(trace, all); !usable) return usable.error();
+    if (const auto usable = checkTimes(index, all); !usable) return usable.error();
     const auto windows = selectIterations(all, options.iterations, run.diagnostics);
     if (!windows) return windows.error();
     if (windows->empty()) return nothingToCompare(trace, !all.empty());

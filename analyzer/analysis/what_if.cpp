@@ -15,7 +15,7 @@ namespace {
 base::Result<ReplayModel> modelOf(const graph::RunIndex& run, const WhatIfOptions& options,
                                   base::Diagnostics& diagnostics) {
     const auto all = run.windows();
-    if (const auto usable = checkTimes(run.trace(), all); !usable) return usable.error();
+    if (const auto usable = checkTimes(run, all); !usable) return usable.error();
     const auto windows = selectIterations(all, options.iterations, diagnostics);
     if (!windows) return windows.error();
     ReplayModel model = replayModel(run, *windows, diagnostics);

@@ -11,7 +11,7 @@ namespace pleat::annotate {
 
 // "2F0", "PP:2F0" (torch.distributed.pipelining), "2SEND_F0", "(0F7;7B3)OVERLAP_F_B". A stage or
 // microbatch beyond what a trace can hold (trace/limits.h) comes back as a number beyond it,
-// however large it is written: whoever keeps it must have it limited (limit_numbers.h).
+// however large it is written: whoever keeps it must have it limited (trace/annotation_gate.h).
 [[nodiscard]] std::optional<schedule::Action> actionNamed(std::string_view name);
 
 // The name without what PyTorch's NVTX emitter adds: "Forward 3, op_id = 7" is "Forward 3".

@@ -16,7 +16,6 @@
 #include "annotate/framework_rules.h"
 #include "annotate/inferred_tasks.h"
 #include "annotate/iteration_levels.h"
-#include "annotate/limit_numbers.h"
 #include "annotate/marker_reader.h"
 #include "annotate/matching.h"
 #include "annotate/message_names.h"
@@ -25,6 +24,7 @@
 #include "annotate/recognition.h"
 #include "annotate/timer_reader.h"
 #include "base/say.h"
+#include "trace/annotation_gate.h"
 
 namespace pleat::annotate {
 
@@ -70,7 +70,8 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     std::sort(draft.frameworkTransfers.begin(), draft.frameworkTransfers.end());
     std::sort(draft.transferBatches.begin(), draft.transferBatches.end());
     keepOutermostIterations(draft);
-    limitNumbers(draft);
+    // What follows sizes tables by these numbers.
+    trace::AnnotationGate(events.columns(), draft.ranks, draft.diagnostics).limit(draft.found);
     draft.shareAmongDevices();
     giveTransfersToKernels(draft);
     draft.sort();
@@ -91,8 +92,8 @@ base::Result<trace::Trace> annotate(const trace::Trace& events, const Rules& rul
     if (draft.found.schedule) addInferred(inferred, *draft.found.schedule);
     base::Diagnostics diagnostics = events.diagnostics();
     diagnostics.add(draft.diagnostics);
-    return trace::Trace(events.sharedColumns(), std::move(draft.ranks), events.lanes(),
-                        std::move(draft.found), std::move(diagnostics));
+    return trace::Trace::annotated(events.sharedColumns(), std::move(draft.ranks), events.lanes(),
+                                   std::move(draft.found), std::move(diagnostics));
 }
 
 base::Result<trace::Trace> annotateOnOneClock(trace::Trace events, const Rules& rules) {

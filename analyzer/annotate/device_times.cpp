@@ -154,6 +154,13 @@ void complete(trace::Transfer& kernel, const trace::Transfer& said) {
 // A rule may name work that was read as communication already: one transfer, which is what the rule
 // says it is.
 void joinTransfersOfOneEvent(Draft& draft) {
+    std::vector<bool> seen(draft.events.eventCount(), false);
+    bool anyTwice = false;
+    for (const trace::Transfer& transfer : draft.found.transfers) {
+        anyTwice = anyTwice || seen[transfer.event.index()];
+        seen[transfer.event.index()] = true;
+    }
+    if (!anyTwice) return;
     std::unordered_map<EventId, std::size_t> known;  // position in `kept`
     base::IdVector<trace::TransferTag, trace::Transfer> kept;
     for (const trace::Transfer& transfer : draft.found.transfers) {
@@ -182,6 +189,8 @@ void joinTransfersOfOneEvent(Draft& draft) {
 void giveTransfersToKernels(Draft& draft) {
     joinTransfersOfOneEvent(draft);
     const auto calls = callsOfKernels(draft);
+    if (std::all_of(calls.begin(), calls.end(), [](const auto& list) { return list.empty(); }))
+        return;  // no device work was recorded
     base::IdVector<trace::TransferTag, trace::Transfer> kept;
     std::vector<EventId> given;  // host ranges whose kernels have what they know
     auto& transfers = draft.found.transfers;

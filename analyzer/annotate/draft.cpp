@@ -1,16 +1,20 @@
 #include "annotate/draft.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "base/stretches.h"
 
 namespace pleat::annotate {
 namespace {
 
 template <class Items>
 void sortByRankAndStart(Items& items) {
-    std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
+    // Readers go through the events of one thread after the other.
+    base::sortStretches(std::span(items.begin(), items.end()), [](const auto& a, const auto& b) {
         return std::tie(a.rank, a.span.begin, a.event) < std::tie(b.rank, b.span.begin, b.event);
     });
 }

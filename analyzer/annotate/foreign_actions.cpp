@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "annotate/action_names.h"
-#include "annotate/arguments.h"
 #include "base/say.h"
 #include "schedule/markers.h"
+#include "trace/arguments.h"
 #include "trace/categories.h"
 #include "trace/limits.h"
 
@@ -215,7 +215,7 @@ class ForeignActions {
     }
 
     Draft& m_draft;
-    Arguments m_arguments;
+    trace::Arguments m_arguments;
     std::unordered_map<base::StringId, std::optional<Action>> m_actions;  // by name
     std::map<base::StringId, Candidate> m_candidates;                     // by domain
 };

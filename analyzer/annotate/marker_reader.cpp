@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "annotate/action_names.h"
-#include "annotate/arguments.h"
 #include "schedule/markers.h"
+#include "trace/arguments.h"
 
 namespace pleat::annotate {
 namespace {
@@ -282,7 +282,7 @@ class MarkerReader {
 
     const trace::Trace& m_events;
     Draft m_draft;
-    Arguments m_arguments;  // of the event being read
+    trace::Arguments m_arguments;  // of the event being read
     std::optional<base::StringId> m_taskDomain, m_transferDomain;
     std::unordered_map<base::StringId, Meaning> m_meanings;
     std::unordered_map<std::int64_t, trace::GroupId> m_groups;

@@ -62,6 +62,7 @@ class Matcher {
             }
         }
         for (auto& [key, ofRanks] : m_ofStages) numberOfStage(key, ofRanks, unnumberedCollectives);
+        countRepetitions(collectives);
         pairMessages(messages, false);
         pairMessages(unnumberedMessages, true);
         gatherCollectives(collectives, false);
@@ -88,12 +89,24 @@ class Matcher {
         return {group, transfer.microbatch, from, to, direction, target};
     }
 
-    // One number stands for several where they are coalesced; of another operation are others.
-    Key numberedKey(const Transfer& transfer) {
+    static Key numberedKey(const Transfer& transfer) {
         const auto operation = static_cast<std::int64_t>(transfer.operation);
-        const std::int64_t repetition = m_repetitions[{
-            transfer.rank.index(), transfer.group.index(), transfer.sequence, operation, 0, 0}]++;
-        return {transfer.group.index(), transfer.sequence, operation, repetition, 0, 0};
+        return {transfer.group.index(), transfer.sequence, operation, 0, 0, 0};
+    }
+
+    // One number stands for several where they are coalesced; of another operation are others. The
+    // n-th of each member belong together.
+    void countRepetitions(std::vector<Part>& parts) const {
+        std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+            const auto order = a.key <=> b.key;
+            return order != 0 ? order < 0 : a.id < b.id;
+        });
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+            const bool again = m_transfers[parts[i].id].rank == m_transfers[parts[i - 1].id].rank &&
+                               std::equal(parts[i].key.begin(), parts[i].key.begin() + 3,
+                                          parts[i - 1].key.begin());
+            if (again) parts[i].key[3] = parts[i - 1].key[3] + 1;
+        }
     }
 
     // Collectives of a stage, on the ranks that hold it in a replica.
@@ -114,7 +127,7 @@ class Matcher {
     // Ascending by key, receives last, in order of time.
     void sortParts(std::vector<Part>& parts) const {
         std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
-            if (a.key != b.key) return a.key < b.key;
+            if (const auto order = a.key <=> b.key; order != 0) return order < 0;
             if (a.receives != b.receives) return b.receives;
             const auto beginA = m_transfers[a.id].span.begin;
             const auto beginB = m_transfers[b.id].span.begin;
@@ -296,7 +309,6 @@ class Matcher {
     Draft& m_draft;
     base::IdVector<trace::TransferTag, Transfer>& m_transfers;
     std::vector<trace::Match> m_found;
-    std::map<Key, std::int64_t> m_repetitions;
     std::map<Key, CollectivesOfRanks> m_ofStages;
     base::Duration m_mostNoise;  // no clock is wrong for less
 };

@@ -21,13 +21,14 @@ using schedule::ActionKind;
 struct Step {
     ActionKind kind;
     std::int32_t stage, microbatch;
-    friend bool operator==(const Step&, const Step&) = default;
+    friend auto operator<=>(const Step&, const Step&) = default;
 };
 
-// What one rank ran in one iteration.
+// What ranks ran in an iteration, and how often one did.
 struct Order {
     std::int32_t pipelineRank = 0;
     std::vector<Step> steps;
+    std::int64_t count = 0;
 };
 
 struct Shape {
@@ -36,14 +37,27 @@ struct Shape {
 
 std::vector<Order> ordersOf(const base::IdVector<trace::RankTag, trace::Rank>& ranks,
                             const base::IdVector<trace::TaskTag, trace::Task>& tasks) {
-    std::map<std::pair<trace::RankId, std::int32_t>, Order> orders;
-    for (const trace::Task& task : tasks) {
-        Order& order = orders[{task.rank, task.iteration}];
-        order.pipelineRank = ranks[task.rank].coordinates.pp;
-        order.steps.push_back({task.kind, task.stage, task.microbatch});
+    const auto before = [](const trace::Task* a, const trace::Task* b) {
+        return std::pair(a->rank, a->iteration) < std::pair(b->rank, b->iteration);
+    };
+    std::vector<const trace::Task*> sorted;
+    sorted.reserve(tasks.size());
+    for (const trace::Task& task : tasks) sorted.push_back(&task);
+    // In order of rank and start, they nearly always are in that of iterations.
+    if (!std::is_sorted(sorted.begin(), sorted.end(), before))
+        std::stable_sort(sorted.begin(), sorted.end(), before);
+    std::map<std::pair<std::int32_t, std::vector<Step>>, std::int64_t> counts;
+    std::pair<std::int32_t, std::vector<Step>> order;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const trace::Task& task = *sorted[i];
+        order.second.push_back({task.kind, task.stage, task.microbatch});
+        if (i + 1 < sorted.size() && !before(sorted[i], sorted[i + 1])) continue;
+        order.first = ranks[task.rank].coordinates.pp;
+        ++counts[order];
+        order.second.clear();
     }
     std::vector<Order> result;
-    for (auto& [key, order] : orders) result.push_back(std::move(order));
+    for (const auto& [known, count] : counts) result.push_back({known.first, known.second, count});
     return result;
 }
 
@@ -101,12 +115,15 @@ void reverseBackwardsOfEachStage(std::vector<std::vector<Step>>& orders) {
 
 double shareOfEqual(const std::vector<Order>& orders,
                     const std::vector<std::vector<Step>>& expected) {
-    const auto equal = std::count_if(orders.begin(), orders.end(), [&](const Order& order) {
-        return order.pipelineRank >= 0 &&
-               order.pipelineRank < static_cast<std::int32_t>(expected.size()) &&
-               order.steps == expected[static_cast<std::size_t>(order.pipelineRank)];
-    });
-    return static_cast<double>(equal) / static_cast<double>(orders.size());
+    std::int64_t equal = 0, all = 0;
+    for (const Order& order : orders) {
+        all += order.count;
+        if (order.pipelineRank >= 0 &&
+            order.pipelineRank < static_cast<std::int32_t>(expected.size()) &&
+            order.steps == expected[static_cast<std::size_t>(order.pipelineRank)])
+            equal += order.count;
+    }
+    return static_cast<double>(equal) / static_cast<double>(all);
 }
 
 class Recognition {

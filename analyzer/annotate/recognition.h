@@ -15,7 +15,8 @@ namespace pleat::annotate {
 [[nodiscard]] std::optional<trace::RecognisedSchedule> recogniseSchedule(Draft& draft);
 
 // Whether the ranks run one single stage that is not known to be all of the pipeline: several ranks
-// without a recorded place in the layout, or messages to stages that are not in the trace. Before gaps of the layout are filled (fill_gaps.h).
+// without a recorded place in the layout, or messages to stages that are not in the trace. Before
+// gaps of the layout are filled (fill_gaps.h).
 [[nodiscard]] bool isStageUnknown(const Draft& draft);
 
 }  // namespace pleat::annotate

@@ -283,7 +283,8 @@ std::optional<RuleNumbers> Rule::match(std::string_view name, bool& tooSlow) con
     return numbers;
 }
 
-std::optional<RuleNumbers> Rule::completed(RuleNumbers numbers, const Arguments& said) const {
+std::optional<RuleNumbers> Rule::completed(RuleNumbers numbers,
+                                           const trace::Arguments& said) const {
     for (std::size_t field = 0; field < kRuleNumbers.size(); ++field) {
         if (numbers[field] >= 0) continue;
         const auto own = arguments.find(kRuleNumbers[field]);

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "annotate/arguments.h"
 #include "base/result.h"
 #include "schedule/action.h"
+#include "trace/arguments.h"
 #include "trace/model.h"
 
 struct pcre2_real_code_8;
@@ -82,7 +82,7 @@ struct Rule {
     [[nodiscard]] std::optional<RuleNumbers> match(std::string_view name, bool& tooSlow) const;
     // The same with what the arguments say beside; nothing where one that is needed is not known.
     [[nodiscard]] std::optional<RuleNumbers> completed(RuleNumbers numbers,
-                                                       const Arguments& arguments) const;
+                                                       const trace::Arguments& arguments) const;
 };
 
 inline constexpr std::uint32_t kMostRuleSteps = 200'000;  // of a pattern on one name

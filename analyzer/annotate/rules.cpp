@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "annotate/action_names.h"
-#include "annotate/arguments.h"
 #include "annotate/rule.h"
 #include "annotate/rule_marks.h"
 #include "base/say.h"
+#include "trace/arguments.h"
 #include "trace/categories.h"
 #include "trace/limits.h"
 
@@ -198,8 +198,9 @@ class RuleRun {
         if (m_user) return;
         m_tasksKnown = !draft.found.tasks.empty();
         m_iterationsKnown = !draft.enclosing.empty();
-        for (const auto& transfer : draft.found.transfers) m_meant.insert(transfer.event);
-        for (const auto& phase : draft.found.phases) m_meant.insert(phase.event);
+        m_meant.resize(draft.events.eventCount(), false);
+        for (const auto& transfer : draft.found.transfers) m_meant[transfer.event.index()] = true;
+        for (const auto& phase : draft.found.phases) m_meant[phase.event.index()] = true;
     }
 
     void run() {
@@ -221,7 +222,7 @@ class RuleRun {
         const trace::Event event = m_draft.events.event(id);
         if (event.flag == trace::EventFlag::OpenAtEnd) return;
         const std::vector<Meaning>& meanings = meaningsOf(id, event);
-        if (meanings.empty() || m_meant.contains(id)) return;
+        if (meanings.empty() || (!m_meant.empty() && m_meant[id.index()])) return;
         (void)m_arguments.read(m_draft.events.arguments(id));
         const bool isMark = event.kind == trace::EventKind::Mark;
         for (const Meaning& meaning : meanings) {
@@ -316,13 +317,13 @@ class RuleRun {
     Draft& m_draft;
     const bool m_user;
     bool m_tasksKnown = false, m_iterationsKnown = false;
-    std::set<trace::EventId> m_meant;  // events that mean something already
+    std::vector<bool> m_meant;  // by event: means something already; empty for a user's rules
     RuleOutcome m_outcome;
     RuleMarks m_marks;
     std::vector<bool> m_fitsNothing;                                     // by name
     std::vector<std::int64_t> m_used, m_ofOtherKind;                     // events, by rule
     std::unordered_map<std::uint64_t, std::vector<Meaning>> m_meanings;  // by name and domain
-    Arguments m_arguments;
+    trace::Arguments m_arguments;
 };
 
 }  // namespace

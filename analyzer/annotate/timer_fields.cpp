@@ -8,11 +8,10 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
-#include "annotate/arguments.h"
 #include "base/say.h"
+#include "trace/arguments.h"
 #include "trace/limits.h"
 
 namespace pleat::annotate {
@@ -23,6 +22,12 @@ class TimerFieldReader {
     explicit TimerFieldReader(Draft& draft) : m_draft(draft) {}
 
     std::vector<TimerFields> run() {
+        const base::StringPool& strings = m_draft.events.columns().strings;
+        for (std::size_t i = 0; i < strings.size(); ++i)
+            m_meanings.push_back(trace::timerNamed(strings.text(base::StringId::at(i))));
+        const bool any = std::any_of(m_meanings.begin(), m_meanings.end(),
+                                     [](const trace::Timer* timer) { return timer != nullptr; });
+        if (!any) return {};
         for (std::size_t i = 0; i < m_draft.events.eventCount(); ++i) read(trace::EventId::at(i));
         const bool anyStep = std::any_of(m_timers.begin(), m_timers.end(),
                                          [](const TimerFields& t) { return t.step >= 0; });
@@ -36,16 +41,14 @@ class TimerFieldReader {
 
   private:
     void read(trace::EventId id) {
-        const base::StringId name = m_draft.events.columns().name[id.index()];
-        const auto [known, isNew] = m_meanings.try_emplace(name, nullptr);
-        if (isNew) known->second = timerNamed(m_draft.events.text(name));
-        if (known->second == nullptr) return;
+        const trace::Timer* known = m_meanings[m_draft.events.columns().name[id.index()].index()];
+        if (known == nullptr) return;
         const trace::Event event = m_draft.events.event(id);
         if (event.kind != trace::EventKind::Range) return;
         (void)m_arguments.read(m_draft.events.arguments(id));
         TimerFields timer;
         timer.event = id;
-        timer.timer = known->second;
+        timer.timer = known;
         timer.rank = m_draft.rankOf(event);
         timer.span = event.span;
         timer.step = m_arguments.integer32("step").value_or(-1);
@@ -96,7 +99,7 @@ class TimerFieldReader {
         using Key = std::tuple<trace::RankId, std::int32_t, schedule::ActionKind>;
         std::map<Key, std::vector<TimerFields*>> groups;
         for (TimerFields& timer : m_timers) {
-            if (timer.timer->role != TimerRole::Task) {
+            if (timer.timer->role != trace::TimerRole::Task) {
                 timer.chunk = std::max(timer.chunk, 0);
                 continue;
             }
@@ -150,8 +153,8 @@ class TimerFieldReader {
     }
 
     Draft& m_draft;
-    Arguments m_arguments;
-    std::unordered_map<base::StringId, const Timer*> m_meanings;
+    trace::Arguments m_arguments;
+    std::vector<const trace::Timer*> m_meanings;  // by name
     std::vector<TimerFields> m_timers;
     std::vector<std::pair<trace::EventId, std::string_view>> m_lost;  // noted where timers are used
     std::int32_t m_chunks = 0;

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "annotate/draft.h"
-#include "annotate/timers.h"
+#include "trace/timers.h"
 
 namespace pleat::annotate {
 
 struct TimerFields {
     trace::EventId event;
-    const Timer* timer = nullptr;
+    const trace::Timer* timer = nullptr;
     trace::RankId rank;
     base::Interval span;
     std::int32_t step = -1;

@@ -38,7 +38,9 @@ class TimerReader {
                 m_pipelineRanks = std::max(m_pipelineRanks, rank.coordinates.pp + 1);
         }
         if (m_pipelineRanks == 0) return;
-        for (const TimerFields& timer : readTimerFields(m_draft)) add(timer);
+        const std::vector<TimerFields> timers = readTimerFields(m_draft);
+        if (timers.empty()) return;
+        for (const TimerFields& timer : timers) add(timer);
         numberCollectives();
         nameMessages();
         for (const Message& message : m_messages) m_draft.found.transfers.push(message.transfer);
@@ -52,13 +54,14 @@ class TimerReader {
     };
 
     void add(const TimerFields& fields) {
-        const Timer& timer = *fields.timer;
-        if (timer.role == TimerRole::Phase) {
+        const trace::Timer& timer = *fields.timer;
+        if (timer.role == trace::TimerRole::Phase) {
             m_draft.found.phases.push_back(
                 {fields.rank, fields.event, fields.step, trace::PhaseKind::Optimizer, fields.span});
-        } else if (timer.role == TimerRole::Task) {
+        } else if (timer.role == trace::TimerRole::Task) {
             addTask(fields);
-        } else if (timer.role == TimerRole::Message || timer.role == TimerRole::Collective) {
+        } else if (timer.role == trace::TimerRole::Message ||
+                   timer.role == trace::TimerRole::Collective) {
             addTransfer(fields);
         }
     }
@@ -88,7 +91,7 @@ class TimerReader {
     }
 
     void addTransfer(const TimerFields& fields) {
-        const Timer& timer = *fields.timer;
+        const trace::Timer& timer = *fields.timer;
         trace::Transfer transfer;
         transfer.rank = fields.rank;
         transfer.event = fields.event;
@@ -96,10 +99,10 @@ class TimerReader {
         transfer.operation = timer.operation;
         transfer.dimension = timer.dimension;
         // Gradients are what the schedule waits for; other collectives are no action of it.
-        if (timer.role == TimerRole::Message || timer.operation == Operation::ReduceScatter)
+        if (timer.role == trace::TimerRole::Message || timer.operation == Operation::ReduceScatter)
             transfer.action = timer.action;
         transfer.span = fields.span;
-        if (timer.role == TimerRole::Message) {
+        if (timer.role == trace::TimerRole::Message) {
             m_messages.push_back({transfer, fields.sequence});
             return;
         }
@@ -113,13 +116,14 @@ class TimerReader {
     }
 
     // Whose collective it is, by what the members have in common.
-    void joinGroup(trace::Transfer& transfer, const Timer& timer, const trace::Coordinates& at) {
-        const bool embedding = timer.group == TimerGroup::Embedding;
-        const std::string group = timer.group == TimerGroup::Stage
-                                      ? fmt::format("dp: pp {}, tp {}", at.pp, at.tp)
-                                  : timer.group == TimerGroup::Everybody ? std::string("everybody")
-                                  : embedding ? fmt::format("embedding: dp {}, tp {}", at.dp, at.tp)
-                                              : fmt::format("tp: dp {}, pp {}", at.dp, at.pp);
+    void joinGroup(trace::Transfer& transfer, const trace::Timer& timer,
+                   const trace::Coordinates& at) {
+        const bool embedding = timer.group == trace::TimerGroup::Embedding;
+        const std::string group =
+            timer.group == trace::TimerGroup::Stage ? fmt::format("dp: pp {}, tp {}", at.pp, at.tp)
+            : timer.group == trace::TimerGroup::Everybody ? std::string("everybody")
+            : embedding ? fmt::format("embedding: dp {}, tp {}", at.dp, at.tp)
+                        : fmt::format("tp: dp {}, pp {}", at.dp, at.pp);
         transfer.group = m_groups.join(group, transfer.dimension, 0, transfer.rank);
     }
 

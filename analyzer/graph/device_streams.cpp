@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "annotate/arguments.h"
 #include "graph/host_pieces.h"
+#include "trace/arguments.h"
 #include "trace/categories.h"
 
 namespace pleat::graph {
@@ -102,7 +102,7 @@ void DeviceStreams::tidy(Stream& stream) {
 }
 
 void DeviceStreams::readWaits() {
-    annotate::Arguments arguments;
+    trace::Arguments arguments;
     for (std::size_t i = 0; i < m_trace.lanes().size(); ++i) {
         const trace::Lane& lane = m_trace.lanes()[LaneId::at(i)];
         if (lane.rank != m_rank) continue;
@@ -132,7 +132,7 @@ void DeviceStreams::readCall(EventId id) {
     const bool waits = categories::isWaitingCall(name);
     if (waits) m_waitingCalls.push_back(id);
     if (!waits && !contains(name, "EventRecord")) return;
-    annotate::Arguments arguments;
+    trace::Arguments arguments;
     if (!arguments.read(m_trace.arguments(id))) return;
     const auto correlation = arguments.integer("correlation");
     if (!correlation) return;

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "annotate/timers.h"
 #include "graph/measured_draft.h"
+#include "trace/timers.h"
 
 namespace pleat::graph {
 namespace {
@@ -189,8 +189,8 @@ class Nodes {
         const base::StringId name = m_draft.trace.columns().name[phase.event.index()];
         const auto [known, isNew] = m_ofEverybody.try_emplace(name, false);
         if (isNew) {
-            const annotate::Timer* timer = annotate::timerNamed(m_draft.trace.text(name));
-            known->second = timer != nullptr && timer->group == annotate::TimerGroup::Everybody;
+            const trace::Timer* timer = trace::timerNamed(m_draft.trace.text(name));
+            known->second = timer != nullptr && timer->group == trace::TimerGroup::Everybody;
         }
         return known->second;
     }

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "annotate/timers.h"
 #include "graph/measured_draft.h"
 #include "graph/timer_rules.h"
+#include "trace/timers.h"
 
 namespace pleat::graph {
 namespace {
 
-using annotate::Timer;
 using trace::RankId;
+using trace::Timer;
 
 // What a rank did around its tasks: where what leads to it goes, what follows it.
 struct Timed {
@@ -59,7 +59,7 @@ class TimerLinks {
         if (!event.valid() || !m_draft.isOwn(iteration)) return;
         const base::StringId name = m_draft.trace.columns().name[event.index()];
         const auto [known, isNew] = m_known.try_emplace(name, nullptr);
-        if (isNew) known->second = annotate::timerNamed(m_draft.trace.text(name));
+        if (isNew) known->second = trace::timerNamed(m_draft.trace.text(name));
         if (known->second != nullptr)
             m_of[{rank.index(), iteration}][known->second->name].push_back(timed);
     }

@@ -7,6 +7,7 @@
 // read from any thread; the trace must outlive it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "graph/inner_transfers.h"
 #include "graph/iteration_windows.h"
 #include "graph/timer_resolution.h"
+#include "graph/touching.h"
 #include "trace/trace.h"
 
 namespace pleat::graph {
@@ -23,6 +25,19 @@ namespace pleat::graph {
 // Indices into the trace's annotations, ascending.
 struct IterationItems {
     std::span<const std::uint32_t> tasks, phases, transfers;
+};
+
+// How long all annotations of a trace are together, and from the first to the last of them, in
+// nanoseconds. As floating point: of a damaged trace, neither need fit into 64 bits.
+struct Extent {
+    double sum = 0, first = 0x1p63, last = -0x1p63;
+
+    void add(base::Interval span) {
+        sum += static_cast<double>(span.length().ns);
+        first = std::min(first, static_cast<double>(span.begin.ns));
+        last = std::max(last, static_cast<double>(span.end.ns));
+    }
+    [[nodiscard]] double length() const { return std::max(last - first, 0.0); }
 };
 
 class RunIndex {
@@ -48,6 +63,10 @@ class RunIndex {
     [[nodiscard]] bool sendsAreBuffered() const { return m_sendsAreBuffered; }
     // What was recorded for the iteration; nothing for one without a window. O(log windows).
     [[nodiscard]] IterationItems itemsOf(std::int32_t iteration) const;
+    [[nodiscard]] const TouchIndex& tasksTouching() const { return m_tasks.touching; }
+    [[nodiscard]] const TouchIndex& phasesTouching() const { return m_phases.touching; }
+    [[nodiscard]] const TouchIndex& transfersTouching() const { return m_transfers.touching; }
+    [[nodiscard]] const Extent& extent() const { return m_extent; }
     // The iteration whose window is before this one's; -1 where there is none.
     [[nodiscard]] std::int32_t iterationBefore(std::int32_t iteration) const;
 
@@ -55,21 +74,23 @@ class RunIndex {
     // Entries of a list grouped by window: those of window w are [first[w], first[w + 1]).
     struct Grouped {
         std::vector<std::uint32_t> first, items;
+        TouchIndex touching;
         [[nodiscard]] std::span<const std::uint32_t> of(std::size_t window) const {
             return std::span(items).subspan(first[window], first[window + 1] - first[window]);
         }
     };
     [[nodiscard]] std::size_t windowOf(std::int32_t iteration) const;  // windows.size(): none
     template <class Items>
-    [[nodiscard]] Grouped grouped(const Items& items) const;
+    [[nodiscard]] Grouped grouped(const Items& items);
 
     const trace::Trace* m_trace;
     DeviceWorkKinds m_kinds;
     base::Diagnostics m_diagnostics;  // before the windows, of which it tells
     std::vector<bool> m_onDevice;
     std::vector<IterationWindow> m_windows;
-    std::vector<trace::RankId> m_ranks;
+    Extent m_extent;
     Grouped m_tasks, m_phases, m_transfers;
+    std::vector<trace::RankId> m_ranks;
     std::vector<InnerTransfer> m_inner;
     TimerResolution m_resolution;
     bool m_sendsAreBuffered = false;

@@ -6,15 +6,15 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "annotate/arguments.h"
+#include "trace/arguments.h"
 #include "trace/limits.h"
 
 namespace pleat::graph {
 namespace {
 
-using annotate::Timer;
-using annotate::TimerRole;
 using trace::RankId;
+using trace::Timer;
+using trace::TimerRole;
 
 // Timers by the interned name of an event.
 class TimerNames {
@@ -24,7 +24,7 @@ class TimerNames {
     const Timer* of(trace::EventId event) {
         const base::StringId name = m_trace.columns().name[event.index()];
         const auto [known, isNew] = m_known.try_emplace(name, nullptr);
-        if (isNew) known->second = annotate::timerNamed(m_trace.text(name));
+        if (isNew) known->second = trace::timerNamed(m_trace.text(name));
         return known->second;
     }
 
@@ -45,7 +45,7 @@ bool hasOnlyTimers(const trace::Trace& trace, TimerNames& names, bool ofOneChunk
 // False where an event does not say what the rules need, or where they last so long together that
 // times could not be added up.
 bool readEvents(const trace::Trace& trace, TimerNames& names, TimerTimeline& timeline) {
-    annotate::Arguments arguments;
+    trace::Arguments arguments;
     double sum = 0;
     for (std::size_t i = 0; i < trace.eventCount(); ++i) {
         const auto id = trace::EventId::at(i);
@@ -133,7 +133,7 @@ std::map<std::int32_t, base::Interval> timerSteps(const trace::Trace& trace) {
     TimerNames names(trace);
     std::map<std::int32_t, base::Interval> steps;
     if (!hasOnlyTimers(trace, names, false)) return steps;
-    annotate::Arguments arguments;
+    trace::Arguments arguments;
     for (std::size_t i = 0; i < trace.eventCount(); ++i) {
         const auto id = trace::EventId::at(i);
         if (names.of(id) == nullptr) continue;

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "annotate/timers.h"
 #include "base/interval_set.h"
+#include "trace/timers.h"
 #include "trace/trace.h"
 
 namespace pleat::graph {
 
 struct TimerEvent {
-    const annotate::Timer* timer = nullptr;
+    const trace::Timer* timer = nullptr;
     std::int64_t sequence = 0;  // 0 … trace::kMaximumNumber
     trace::RankId rank;
     base::Interval span;

@@ -14,11 +14,11 @@
 namespace pleat::graph {
 namespace {
 
-using annotate::Timer;
-using annotate::TimerGroup;
-using annotate::TimerRole;
 using base::Interval;
 using trace::RankId;
+using trace::Timer;
+using trace::TimerGroup;
+using trace::TimerRole;
 
 // Whose parts of a communication belong together; -1 for a coordinate in which members differ.
 using GroupKey =
@@ -94,10 +94,10 @@ class StepGraph {
                 return {name, -1, -1, -1, event.sequence};
         }
         // Named after the receiving side.
-        if (name == annotate::kForwardSend)
-            return {annotate::kForwardReceive, at.pp + 1, at.dp, at.tp, event.sequence};
-        if (name == annotate::kBackwardSend)
-            return {annotate::kBackwardReceive, at.pp - 1, at.dp, at.tp, event.sequence};
+        if (name == trace::kForwardSend)
+            return {trace::kForwardReceive, at.pp + 1, at.dp, at.tp, event.sequence};
+        if (name == trace::kBackwardSend)
+            return {trace::kBackwardReceive, at.pp - 1, at.dp, at.tp, event.sequence};
         return {name, at.pp, at.dp, at.tp, event.sequence};
     }
 
@@ -153,12 +153,10 @@ class StepGraph {
         for (auto at = m_byKey.lower_bound({rank, {}, 0});
              at != m_byKey.end() && std::get<0>(at->first) == rank; ++at) {
             const auto& [of, name, sequence] = at->first;
-            if (name == annotate::kForwardCompute)
-                linkMessages(rank, sequence, name, annotate::kForwardReceive,
-                             annotate::kForwardSend);
-            if (name == annotate::kBackwardCompute)
-                linkMessages(rank, sequence, name, annotate::kBackwardReceive,
-                             annotate::kBackwardSend);
+            if (name == trace::kForwardCompute)
+                linkMessages(rank, sequence, name, trace::kForwardReceive, trace::kForwardSend);
+            if (name == trace::kBackwardCompute)
+                linkMessages(rank, sequence, name, trace::kBackwardReceive, trace::kBackwardSend);
         }
         linkFirstBackward(rank, order);
         linkStep(rank, order);
@@ -193,8 +191,8 @@ class StepGraph {
             return m_nodes[id].action == schedule::ActionKind::FullBackward;
         });
         if (first == order.end() || first - order.begin() < 2) return;
-        link(*(first - 2), find(rank, annotate::kBackwardSend, 0));
-        link(*(first - 2), find(rank, annotate::kBackwardReceive, 0));
+        link(*(first - 2), find(rank, trace::kBackwardSend, 0));
+        link(*(first - 2), find(rank, trace::kBackwardReceive, 0));
     }
 
     // What surrounds the pipeline: parameters before it, gradients and optimizer after it.
@@ -229,7 +227,7 @@ class StepGraph {
                 follow(at->second, at->second);
         };
         for (const std::string_view name : kTimersAfterTasks) {
-            if (name == annotate::kReduceScatter) {
+            if (name == trace::kReduceScatter) {
                 follow(firstGradients, lastGradients);
             } else {
                 followAll(name);

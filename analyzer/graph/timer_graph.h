@@ -1,4 +1,4 @@
-// The task graph of a step that only coarse timers recorded (annotate/timers.h): a few timers per
+// The task graph of a step that only coarse timers recorded (trace/timers.h): a few timers per
 // rank and microbatch, without the host's calls and without what led to what. Dependencies come
 // from the rules of such programs instead, so the graph has no delays: its replay is a step whose
 // launches cost nothing. One fidelity level of graph::TaskGraph; the measured graph
@@ -11,17 +11,17 @@
 #include <span>
 #include <vector>
 
-#include "annotate/timers.h"
 #include "base/result.h"
 #include "graph/measured_graph.h"
 #include "graph/task_graph.h"
+#include "trace/timers.h"
 #include "trace/trace.h"
 
 namespace pleat::graph {
 
 struct TimerNode {
-    const annotate::Timer* timer = nullptr;  // none for a Ready node
-    trace::RankId peer;                      // of a message whose other part was recorded
+    const trace::Timer* timer = nullptr;  // none for a Ready node
+    trace::RankId peer;                   // of a message whose other part was recorded
 };
 
 struct TimerStep {

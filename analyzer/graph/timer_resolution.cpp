@@ -20,9 +20,12 @@ using trace::Transfer;
 // A quarter of the usual task, and no more than any timer may be wrong by or a hundredth of it:
 // what overlaps by more does run in parallel.
 base::Duration mostNoise(const base::IdVector<trace::TaskTag, Task>& tasks) {
+    // Of a long run so many, spread evenly over it, tell the usual length.
+    constexpr std::size_t kMostLookedAt = 200'000;
+    const std::size_t step = 1 + tasks.size() / kMostLookedAt;
     std::vector<std::int64_t> lengths;
-    lengths.reserve(tasks.size());
-    for (const Task& task : tasks) lengths.push_back(task.span.length().ns);
+    for (std::size_t i = 0; i < tasks.size(); i += step)
+        lengths.push_back(tasks[trace::TaskId::at(i)].span.length().ns);
     const std::int64_t usual = base::medianOf(lengths);
     return {std::min(usual / 4, std::max(trace::kMostTimerNoiseNs, usual / 100))};
 }
@@ -38,16 +41,20 @@ class Estimate {
     explicit Estimate(const trace::Trace& trace)
         : m_trace(trace), m_most(mostNoise(trace.annotations().tasks)) {
         m_tasks.reserve(trace.annotations().tasks.size());
+        const Task* before = nullptr;
         for (const Task& task : trace.annotations().tasks) {
+            if (before != nullptr && before->rank == task.rank)
+                compare(before->span, before->event, task.span, task);
+            before = &task;
             // The gradient that is handed on is that of B or I.
             if (task.kind == ActionKind::Forward || task.kind == ActionKind::FullBackward ||
                 task.kind == ActionKind::InputBackward)
                 m_tasks.push_back(&task);
         }
-        const auto before = [](const Task* a, const Task* b) { return passOf(*a) < passOf(*b); };
+        const auto earlier = [](const Task* a, const Task* b) { return passOf(*a) < passOf(*b); };
         // In order of rank and time, they nearly always are in that of iterations.
-        if (!std::is_sorted(m_tasks.begin(), m_tasks.end(), before))
-            std::stable_sort(m_tasks.begin(), m_tasks.end(), before);
+        if (!std::is_sorted(m_tasks.begin(), m_tasks.end(), earlier))
+            std::stable_sort(m_tasks.begin(), m_tasks.end(), earlier);
         m_first = m_last = m_tasks.end();
     }
 
@@ -56,12 +63,6 @@ class Estimate {
             if (!transfer.action) continue;
             if (isCommunication(*transfer.action)) ofMessage(transfer);
             if (*transfer.action == ActionKind::ReduceGradient) ofSync(transfer);
-        }
-        const auto& tasks = m_trace.annotations().tasks;
-        for (std::size_t i = 1; i < tasks.size(); ++i) {
-            const Task& before = tasks[trace::TaskId::at(i - 1)];
-            const Task& after = tasks[trace::TaskId::at(i)];
-            if (before.rank == after.rank) compare(before.span, before.event, after.span, after);
         }
         return std::move(m_found);
     }
@@ -98,9 +99,11 @@ class Estimate {
     // Puts the tasks of a rank's iteration in order; messages come one iteration after the other.
     void enter(std::pair<trace::RankId, std::int32_t> pass) {
         if (m_first != m_last && passOf(**m_first) == pass) return;
-        m_first =
-            std::lower_bound(m_tasks.begin(), m_tasks.end(), pass,
-                             [](const Task* task, const auto& of) { return passOf(*task) < of; });
+        const bool isNext = m_last != m_tasks.end() && passOf(**m_last) == pass;
+        m_first = isNext ? m_last
+                         : std::lower_bound(
+                               m_tasks.begin(), m_tasks.end(), pass,
+                               [](const Task* task, const auto& of) { return passOf(*task) < of; });
         m_last = std::find_if(m_first, m_tasks.end(),
                               [&](const Task* task) { return passOf(*task) != pass; });
         std::stable_sort(m_first, m_last,

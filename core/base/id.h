@@ -59,6 +59,11 @@ class IdVector {
     [[nodiscard]] auto begin() { return m_items.begin(); }
     [[nodiscard]] auto end() { return m_items.end(); }
     void reserve(std::size_t size) { m_items.reserve(size); }
+    // Items move up: ids given before are those of others afterwards.
+    template <class Predicate>
+    void eraseIf(Predicate predicate) {
+        std::erase_if(m_items, predicate);
+    }
 
   private:
     std::vector<T> m_items;

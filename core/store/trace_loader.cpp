@@ -40,25 +40,11 @@ std::optional<std::int64_t> origin(std::string_view text) {
 
 bool isTime(std::int64_t ns) { return ns >= -trace::kFarthestNs && ns <= trace::kFarthestNs; }
 
-base::TraceTime time(const Statement& row, int column) {
-    return {std::clamp(row.integer(column), -trace::kFarthestNs, trace::kFarthestNs)};
-}
+base::TraceTime time(const Statement& row, int column) { return {row.integer(column)}; }
 
 base::Interval span(const Statement& row, int start) {
-    const base::TraceTime begin = time(row, start);
-    return {begin, std::max(begin, time(row, start + 1))};
+    return {time(row, start), time(row, start + 1)};
 }
-
-// Tables are sized by both numbers. Two actions that ran as one have no microbatch of their own.
-bool isPlausible(const trace::Task& task) {
-    const std::int32_t least = task.kind == schedule::ActionKind::OverlapForwardBackward ? -1 : 0;
-    return task.stage >= 0 && task.stage <= trace::kMaximumNumber && task.microbatch >= least &&
-           task.microbatch <= trace::kMaximumNumber;
-}
-
-constexpr auto kByRankThenStart = [](const auto& a, const auto& b) {
-    return std::tie(a.rank, a.span.begin) < std::tie(b.rank, b.span.begin);
-};
 
 }  // namespace
 
@@ -114,6 +100,13 @@ void TraceLoader::dangling(std::string_view table, std::int64_t row, std::string
     leaveOut("dangling_row", table, row, fmt::format("its {} is missing from the file", what));
 }
 
+void TraceLoader::lost(std::string_view table, std::int64_t row, std::string_view what) {
+    m_found.add(base::Severity::DataLoss, "dangling_row",
+                fmt::format("table {}, row {}: its {} is missing from the file; the row counts as "
+                            "without one",
+                            table, row, what));
+}
+
 base::Result<LoadedTrace> TraceLoader::load() {
     using Step = base::Result<void> (TraceLoader::*)();
     for (const Step step :
@@ -130,10 +123,10 @@ base::Result<LoadedTrace> TraceLoader::load() {
         if (const auto done = (this->*step)(); !done) return done.error();
     }
     completeMatches();
-    return LoadedTrace{
-        trace::Trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
-                     std::move(m_annotations), allDiagnostics(built.trace.diagnostics())),
-        m_annotated, m_finished, m_unixZero_ns, m_monotonicZero_ns};
+    return LoadedTrace{trace::Trace::annotated(built.trace.sharedColumns(), built.trace.ranks(),
+                                               built.trace.lanes(), std::move(m_annotations),
+                                               allDiagnostics(built.trace.diagnostics())),
+                       m_annotated, m_finished, m_unixZero_ns, m_monotonicZero_ns};
 }
 
 // An annotated file holds the counts of the loading before the annotation. What this loading met
@@ -293,8 +286,7 @@ base::Result<void> TraceLoader::loadDependencies() {
 }
 
 base::Result<void> TraceLoader::loadTasks() {
-    std::vector<trace::Task> tasks;
-    const auto done = eachById(
+    return eachById(
         "task",
         "select id, rank, event, iteration, stage, chunk, microbatch, kind, start_ns, end_ns "
         "from task order by id",
@@ -306,16 +298,9 @@ base::Result<void> TraceLoader::loadTasks() {
             if (!event.valid()) return dangling("task", row.integer(0), "event");
             if (!kind || !schedule::isCompute(*kind))
                 return dangling("task", row.integer(0), "kind of action");
-            const trace::Task task{rank,           event,          number(row, 3), number(row, 4),
-                                   number(row, 5), number(row, 6), *kind,          span(row, 8)};
-            if (!isPlausible(task))
-                return leaveOut("impossible_row", "task", row.integer(0),
-                                "its stage or microbatch is out of range");
-            tasks.push_back(task);
+            m_annotations.tasks.push({rank, event, number(row, 3), number(row, 4), number(row, 5),
+                                      number(row, 6), *kind, span(row, 8)});
         });
-    std::stable_sort(tasks.begin(), tasks.end(), kByRankThenStart);
-    for (trace::Task& task : tasks) m_annotations.tasks.push(task);
-    return done;
 }
 
 base::Result<void> TraceLoader::loadPhasesAndIterations() {
@@ -331,8 +316,7 @@ base::Result<void> TraceLoader::loadPhasesAndIterations() {
             m_annotations.phases.push_back({rank, event, number(row, 3), *kind, span(row, 5)});
         });
     if (!phases) return phases;
-    std::stable_sort(m_annotations.phases.begin(), m_annotations.phases.end(), kByRankThenStart);
-    const auto iterations = eachById(
+    return eachById(
         "iteration", "select id, rank, event, number, start_ns, end_ns from iteration order by id",
         [&](const Statement& row) {
             const trace::RankId rank = m_ranks.find(row.integer(1));
@@ -341,9 +325,6 @@ base::Result<void> TraceLoader::loadPhasesAndIterations() {
             if (!event.valid()) return dangling("iteration", row.integer(0), "event");
             m_annotations.iterations.push_back({rank, event, number(row, 3), span(row, 4)});
         });
-    std::stable_sort(m_annotations.iterations.begin(), m_annotations.iterations.end(),
-                     kByRankThenStart);
-    return iterations;
 }
 
 base::Result<void> TraceLoader::loadGroups() {
@@ -373,6 +354,7 @@ base::Result<void> TraceLoader::loadMatches() {
                     [&](const Statement& row) {
                         const trace::RankId last = m_ranks.find(row.integer(2));
                         if (!last.valid()) return dangling("match", row.integer(0), "last rank");
+                        m_matchRows.push_back(row.integer(0));
                         m_matches.add(row.integer(0),
                                       m_annotations.matches.push(
                                           {{}, time(row, 1), last, row.integer(3) == 1}));
@@ -380,8 +362,7 @@ base::Result<void> TraceLoader::loadMatches() {
 }
 
 base::Result<void> TraceLoader::loadTransfers() {
-    std::vector<trace::Transfer> transfers;
-    const auto done = eachById(
+    return eachById(
         "transfer",
         "select id, rank, event, iteration, stage, chunk, microbatch, operation, dimension, "
         "bytes, process_group, peer, "
@@ -401,39 +382,44 @@ base::Result<void> TraceLoader::loadTransfers() {
             transfer.dimension =
                 trace::parseDimension(row.text(8)).value_or(trace::Dimension::Other);
             transfer.bytes = row.integer(9);
-            if (!row.isNull(10)) transfer.group = m_groups.find(row.integer(10));
+            if (!row.isNull(10)) {
+                transfer.group = m_groups.find(row.integer(10));
+                if (!transfer.group.valid()) lost("transfer", row.integer(0), "process group");
+            }
             transfer.peer = number(row, 11);
             transfer.sequence = row.integer(12);
             if (!row.isNull(13)) transfer.action = schedule::parseActionKind(row.text(13));
-            if (!row.isNull(14)) transfer.match = m_matches.find(row.integer(14));
+            if (!row.isNull(14)) {
+                transfer.match = m_matches.find(row.integer(14));
+                if (!transfer.match.valid()) lost("transfer", row.integer(0), "match");
+            }
             transfer.span = span(row, 15);
-            transfers.push_back(transfer);
+            m_annotations.transfers.push(transfer);
         });
-    std::stable_sort(transfers.begin(), transfers.end(), kByRankThenStart);
-    for (const trace::Transfer& transfer : transfers) m_annotations.transfers.push(transfer);
-    return done;
 }
 
 // Gives every match its members. One whose transfers were all left out says nothing and goes too.
 void TraceLoader::completeMatches() {
-    auto& transfers = m_annotations.transfers;
+    const auto& transfers = m_annotations.transfers;
     auto& matches = m_annotations.matches;
     for (std::size_t i = 0; i < transfers.size(); ++i) {
         const trace::MatchId match = transfers[transfers.idAt(i)].match;
         if (match.valid()) matches[match].members.push_back(transfers.idAt(i));
     }
+    std::vector<trace::MatchId> moved(matches.size());
     base::IdVector<trace::MatchTag, trace::Match> kept;
-    for (trace::Match& match : matches) {
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+        trace::Match& match = matches[matches.idAt(i)];
         if (match.members.empty()) {
-            leaveOut("dangling_row", "match", static_cast<std::int64_t>(kept.size()) + 1,
+            leaveOut("dangling_row", "match", m_matchRows[i],
                      "all of its transfers are missing from the file");
-            continue;
+        } else {
+            moved[i] = kept.push(std::move(match));
         }
-        for (const trace::TransferId member : match.members)
-            transfers[member].match = kept.idAt(kept.size());
-        kept.push(std::move(match));
     }
     matches = std::move(kept);
+    for (trace::Transfer& transfer : m_annotations.transfers)
+        if (transfer.match.valid()) transfer.match = moved[transfer.match.index()];
 }
 
 base::Result<void> TraceLoader::loadSchedule() {

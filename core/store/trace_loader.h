@@ -61,6 +61,7 @@ class TraceLoader {
     void leaveOut(std::string_view code, std::string_view table, std::int64_t row,
                   std::string_view why);
     void dangling(std::string_view table, std::int64_t row, std::string_view what);
+    void lost(std::string_view table, std::int64_t row, std::string_view what);
 
     base::Result<void> loadMeta();
     base::Result<void> loadRanks();
@@ -92,6 +93,7 @@ class TraceLoader {
     RowMap<struct AddedTag> m_events;  // row -> position in the order of adding
     RowMap<trace::GroupTag> m_groups;
     RowMap<trace::MatchTag> m_matches;
+    std::vector<std::int64_t> m_matchRows;  // by MatchId
     std::vector<trace::EventId> m_idOfAdded;
     std::uint32_t m_added = 0;
     std::optional<std::int64_t> m_unixZero_ns, m_monotonicZero_ns;

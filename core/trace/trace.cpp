@@ -5,16 +5,25 @@
 #include <limits>
 #include <utility>
 
+#include "trace/annotation_gate.h"
+
 namespace pleat::trace {
 
 Trace::Trace(std::shared_ptr<const EventColumns> events, base::IdVector<RankTag, Rank> ranks,
-             base::IdVector<LaneTag, Lane> lanes, Annotations annotations,
-             base::Diagnostics diagnostics)
+             base::IdVector<LaneTag, Lane> lanes, base::Diagnostics diagnostics)
     : m_events(std::move(events)),
       m_ranks(std::move(ranks)),
       m_lanes(std::move(lanes)),
-      m_annotations(std::move(annotations)),
       m_diagnostics(std::move(diagnostics)) {}
+
+Trace Trace::annotated(std::shared_ptr<const EventColumns> events,
+                       base::IdVector<RankTag, Rank> ranks, base::IdVector<LaneTag, Lane> lanes,
+                       Annotations annotations, base::Diagnostics diagnostics) {
+    Annotations closed = AnnotationGate(*events, ranks, diagnostics).close(std::move(annotations));
+    Trace trace(std::move(events), std::move(ranks), std::move(lanes), std::move(diagnostics));
+    trace.m_annotations = std::move(closed);
+    return trace;
+}
 
 Event Trace::event(EventId id) const {
     const std::size_t i = id.index();
@@ -72,7 +81,7 @@ Trace retimed(Trace trace, const std::function<base::TraceTime(RankId, base::Tra
         earliest = std::min(earliest, columns->startNs[i]);
     }
     for (std::int64_t& start : columns->startNs) start -= earliest;
-    return Trace(columns, ranks, lanes, {}, std::move(diagnostics));
+    return Trace(columns, ranks, lanes, std::move(diagnostics));
 }
 
 Trace Trace::withClocks(const base::IdVector<RankTag, Clock>& clocks) && {

@@ -52,9 +52,14 @@ struct Annotations {
 
 class Trace {
   public:
+    // Without annotations.
     Trace(std::shared_ptr<const EventColumns> events, base::IdVector<RankTag, Rank> ranks,
-          base::IdVector<LaneTag, Lane> lanes, Annotations annotations,
-          base::Diagnostics diagnostics);
+          base::IdVector<LaneTag, Lane> lanes, base::Diagnostics diagnostics);
+    // With what passes the gate of `annotations` (annotation_gate.h).
+    [[nodiscard]] static Trace annotated(std::shared_ptr<const EventColumns> events,
+                                         base::IdVector<RankTag, Rank> ranks,
+                                         base::IdVector<LaneTag, Lane> lanes,
+                                         Annotations annotations, base::Diagnostics diagnostics);
 
     [[nodiscard]] std::size_t eventCount() const { return m_events->lane.size(); }
     [[nodiscard]] Event event(EventId id) const;

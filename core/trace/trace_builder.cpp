@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stretches.h"
 #include "trace/limits.h"
 
 namespace pleat::trace {
@@ -42,18 +43,7 @@ void sortLane(std::span<EventId> order, Before before) {
             std::rotate(at(to), at(i), at(i + 1));
         }
     }
-    stretches.push_back(order.size());
-    while (stretches.size() > 2) {
-        std::vector<std::size_t> merged;
-        std::size_t i = 0;
-        for (; i + 2 < stretches.size(); i += 2) {
-            std::inplace_merge(at(stretches[i]), at(stretches[i + 1]), at(stretches[i + 2]),
-                               before);
-            merged.push_back(stretches[i]);
-        }
-        for (; i < stretches.size(); ++i) merged.push_back(stretches[i]);
-        stretches = std::move(merged);
-    }
+    base::mergeStretches(order, std::move(stretches), before);
 }
 
 // Lane -> its first event, and one more.
@@ -355,7 +345,7 @@ TraceBuilder::Built TraceBuilder::build() && {
                   return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
               });
     return {Trace(std::make_shared<const EventColumns>(std::move(m_columns)), std::move(m_ranks),
-                  std::move(m_lanes), Annotations{}, std::move(m_diagnostics)),
+                  std::move(m_lanes), std::move(m_diagnostics)),
             std::move(order)};
 }
 

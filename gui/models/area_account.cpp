@@ -37,7 +37,7 @@ base::Result<std::vector<AreaAccount>> accountArea(const graph::RunIndex& run,
     std::vector<AreaAccount> accounts;
     if (ranks.empty() || range.empty()) return accounts;
     const std::vector<graph::IterationWindow> window{{-1, range, false}};
-    if (const auto usable = analysis::checkTimes(trace, window); !usable) return usable.error();
+    if (const auto usable = analysis::checkTimes(run, window); !usable) return usable.error();
     const base::IntervalSet within(range);
     const auto activities = analysis::collectActivities(run, window, ranks);
     for (const analysis::RankActivity& activity : activities.front()) {

@@ -77,17 +77,15 @@ void emptyCaches() {
     for (std::int64_t& one : other) ++one;
 }
 
-void measure(const trace::Trace& trace, std::vector<Measured>& all) {
-    for (Measured& one : all) {
-        std::vector<double> times;
-        // The first round also pays for memory that no round before has touched.
-        constexpr int kRounds = 5;
-        for (int i = 0; i < kRounds; ++i) {
-            emptyCaches();
-            times.push_back(bench::processorSecondsOf([&] { one.work(trace); }));
-        }
-        one.seconds.push_back(*std::min_element(times.begin(), times.end()));
+double secondsOf(const trace::Trace& trace, const Measured& one) {
+    std::vector<double> times;
+    // The first round also pays for memory that no round before has touched.
+    constexpr int kRounds = 5;
+    for (int i = 0; i < kRounds; ++i) {
+        emptyCaches();
+        times.push_back(bench::processorSecondsOf([&] { one.work(trace); }));
     }
+    return *std::min_element(times.begin(), times.end());
 }
 
 }  // namespace
@@ -100,18 +98,18 @@ int main(int count, char** arguments) {
         std::from_chars(given.data(), given.data() + given.size(), most);
     }
     std::vector<Measured> all = analyses();
-    Measured annotation{"annotation", {}};
+    Measured annotation{
+        "annotation", [](const trace::Trace& trace) { require(annotate::annotate(trace)); }};
     std::size_t lengths = 0;
     for (const std::int32_t iterations : kIterations) {
         if (iterations > most) break;
         ++lengths;
-        trace::Trace raw = runOf(iterations);
-        std::optional<trace::Trace> trace;
-        annotation.seconds.push_back(bench::processorSecondsOf(
-            [&] { trace.emplace(annotate::annotate(std::move(raw)).value()); }));
-        measure(*trace, all);
+        const trace::Trace raw = runOf(iterations);
+        annotation.seconds.push_back(secondsOf(raw, annotation));
+        const trace::Trace trace = annotate::annotate(raw).value();
+        for (Measured& one : all) one.seconds.push_back(secondsOf(trace, one));
         fmt::print("{:>6} iterations, {:.2f} million events\n", iterations,
-                   static_cast<double>(trace->eventCount()) / 1e6);
+                   static_cast<double>(trace.eventCount()) / 1e6);
     }
     all.push_back(std::move(annotation));
     for (const Measured& one : all) {

@@ -251,7 +251,7 @@ TEST(PipelineByStage, FactsOfAGapAreTheSame) {
 TEST(PipelineByStage, OfRanksWithoutTasksIsARowPerRank) {
     const trace::Trace trace = testing::foldedTrace();
     analysis::IterationAnalysis analysis = *analysis::analyseIteration(trace, 1);
-    const trace::Trace bare(trace.sharedColumns(), trace.ranks(), trace.lanes(), {}, {});
+    const trace::Trace bare(trace.sharedColumns(), trace.ranks(), trace.lanes(), {});
     analysis.ideal.reset();
     const PipelineScene scene = makePipelineScene(bare, analysis, timeline::PipelineRows::Stage);
     EXPECT_EQ(titlesOf(scene), (std::vector<std::string>{"rank 0", "rank 1", "rank 2", "rank 3"}));

@@ -60,8 +60,8 @@ TEST(TimerGraph, AMessageTakesTheTimeAfterItsLatestStart) {
     const TimerStep& step = steps->front();
     for (std::size_t i = 0; i < step.graph.nodes().size(); ++i) {
         const NodeId id = NodeId::at(i);
-        const annotate::Timer* timer = step.timers[id].timer;
-        if (timer == nullptr || timer->role != annotate::TimerRole::Message) continue;
+        const trace::Timer* timer = step.timers[id].timer;
+        if (timer == nullptr || timer->role != trace::TimerRole::Message) continue;
         EXPECT_EQ(microseconds(step.graph.nodes()[id].duration), 1) << timer->name;
         ASSERT_TRUE(step.timers[id].peer.valid());
         EXPECT_NE(step.timers[id].peer.index(),

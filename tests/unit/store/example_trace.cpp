@@ -105,7 +105,8 @@ trace::Trace exampleTrace() {
     diagnostics.add(base::Severity::DataLoss, "dropped_event", "thread 4711 at 17 ns", 5);
     diagnostics.add(base::Severity::Error, "rank_ends_early", "rank 1 was killed");
     diagnostics.add(base::Severity::Info, "unmatched_transfer", "");
-    return {events.sharedColumns(), events.ranks(), events.lanes(), annotations(), diagnostics};
+    return trace::Trace::annotated(events.sharedColumns(), events.ranks(), events.lanes(),
+                                   annotations(), diagnostics);
 }
 
 }  // namespace pleat::test

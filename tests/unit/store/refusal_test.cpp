@@ -139,7 +139,8 @@ TEST_F(Refusal, AnnotationsOfNothingAreLeftOutAndCounted) {
                          "update match set last_rank = 9;"
                          "update process_group_member set rank = 9 where rank = 2;",
                          "dangling_row", 9),
-              6);
+              8)
+        << "the six, and two transfers that lose their match";
     const trace::Trace trace = load(m_file)->trace;
     EXPECT_EQ(trace.annotations().tasks.size(), 1U);
     EXPECT_TRUE(trace.annotations().phases.empty());
@@ -152,6 +153,20 @@ TEST_F(Refusal, AnnotationsOfNothingAreLeftOutAndCounted) {
 TEST_F(Refusal, AMatchWithoutTransfersIsLeftOut) {
     EXPECT_EQ(countAfter(m_file, "insert into match values (9, 1, 1, 1)", "dangling_row", 9), 1);
     EXPECT_EQ(load(m_file)->trace.annotations().matches.size(), 1U);
+}
+
+TEST_F(Refusal, AMatchIsNamedByItsRowAndATransferKeepsWhatItHas) {
+    executeSql(m_file,
+               "insert into match values (7, 1, 1, 1);"
+               "update transfer set process_group = 55 where id = 1");
+    const trace::Trace trace = load(m_file)->trace;
+    EXPECT_EQ(trace.diagnostics().find("dangling_row")->count, 2);
+    EXPECT_EQ(trace.diagnostics().find("dangling_row")->example,
+              "table transfer, row 1: its process group is missing from the file; the row counts "
+              "as without one");
+    executeSql(m_file, "update transfer set process_group = null where id = 1");
+    EXPECT_EQ(load(m_file)->trace.diagnostics().find("dangling_row")->example,
+              "table match, row 7: all of its transfers are missing from the file; row skipped");
 }
 
 TEST_F(Refusal, TimesAndRowsBeyondReasonAreLeftOutAndCounted) {
@@ -177,7 +192,7 @@ TEST_F(Refusal, TasksOfImpossibleStagesAndMicrobatchesAreLeftOut) {
                          "update task set microbatch = 1000001 where id = 3;"
                          "insert into task select 4, rank, event, iteration, 0, chunk, -1,"
                          " 'OVERLAP_F_B', start_ns, end_ns from task where id = 1",
-                         "impossible_row", 9),
+                         "number_out_of_range", 9),
               3);
     EXPECT_EQ(load(m_file)->trace.annotations().tasks.size(), 1U);
 }

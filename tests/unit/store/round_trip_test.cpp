@@ -158,7 +158,7 @@ void expectSame(const Trace& a, const Trace& b) {
 
 // The events of the example, as they would be before annotation.
 Trace withoutAnnotations(const Trace& trace) {
-    return {trace.sharedColumns(), trace.ranks(), trace.lanes(), {}, {}};
+    return {trace.sharedColumns(), trace.ranks(), trace.lanes(), {}};
 }
 
 TEST(RoundTrip, AWholeTraceIsReadBackFieldByField) {
@@ -216,8 +216,9 @@ TEST(RoundTrip, AnnotationsReferToTheRowsOfTheFileAndReplaceWhatWasThere) {
     EXPECT_FALSE(loaded->annotated);
     EXPECT_EQ(loaded->trace.ranks()[trace::RankId(0)].number, -1);
     const Trace example = exampleTrace();
-    const Trace annotated(loaded->trace.sharedColumns(), example.ranks(), loaded->trace.lanes(),
-                          example.annotations(), example.diagnostics());
+    const Trace annotated =
+        Trace::annotated(loaded->trace.sharedColumns(), example.ranks(), loaded->trace.lanes(),
+                         example.annotations(), example.diagnostics());
     for (int times = 0; times < 2; ++times) {
         const auto done = writeAnnotations(annotated, file);
         ASSERT_TRUE(done) << done.error().message;
@@ -234,7 +235,8 @@ TEST(RoundTrip, AnnotationsOfAnotherRunAreRefused) {
     ASSERT_TRUE(writeTrace(trace::TraceBuilder().build().trace, file));
     const auto done = writeAnnotations(exampleTrace(), file);
     ASSERT_FALSE(done);
-    EXPECT_NE(done.error().message.find("has 0 ranks, but the annotated trace has 3"), std::string::npos)
+    EXPECT_NE(done.error().message.find("has 0 ranks, but the annotated trace has 3"),
+              std::string::npos)
         << done.error().message;
     EXPECT_FALSE(load(file)->annotated);
 }

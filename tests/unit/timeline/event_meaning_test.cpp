@@ -77,8 +77,8 @@ TEST(EventColours, DeviceWorkTakesTheColourOfTheTaskThatCalledIt) {
     const auto id = [&](std::size_t added) { return built.idOfAdded[added]; };
     trace::Annotations annotations;
     annotations.tasks.push({rank, id(task), 0, 1, 0, 4, schedule::ActionKind::Forward, {}});
-    const trace::Trace trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
-                             annotations, {});
+    const trace::Trace trace = trace::Trace::annotated(
+        built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(), annotations, {});
     WorkerPool pool(1);
     const EventColours colours(trace, ColourMode::Kind, pool);
     EXPECT_EQ(colours[id(gemm)], colours[id(task)]);

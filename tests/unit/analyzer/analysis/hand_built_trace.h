@@ -82,7 +82,7 @@ class HandBuiltTrace {
             builder.addRank(rank);
         }
         trace::TraceBuilder::Built built = std::move(builder).build();
-        return trace::Trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
+        return trace::Trace::annotated(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
                             m_annotations, {});
     }
 

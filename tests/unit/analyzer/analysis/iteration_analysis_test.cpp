@@ -58,7 +58,7 @@ TEST(IterationAnalysis, KnowsTheScheduleThatWasMeantToRun) {
 TEST(IterationAnalysis, SaysWhyThereIsNoGraphOrNoIteration) {
     EXPECT_FALSE(analyseIteration(foldedRun(), 17).ok());
     const trace::Trace run = foldedRun();
-    const trace::Trace events(run.sharedColumns(), run.ranks(), run.lanes(), {}, {});
+    const trace::Trace events(run.sharedColumns(), run.ranks(), run.lanes(), {});
     EXPECT_FALSE(analyseIteration(events, std::nullopt).ok());
 }
 

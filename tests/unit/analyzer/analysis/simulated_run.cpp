@@ -71,8 +71,8 @@ trace::Trace traceOf(const graph::TaskGraph& graph, std::int32_t ranks) {
         builder.addRank(rank);
     }
     const trace::TraceBuilder::Built built = std::move(builder).build();
-    return trace::Trace(built.trace.sharedColumns(), built.trace.ranks(), built.trace.lanes(),
-                        annotationsOf(graph), {});
+    return trace::Trace::annotated(built.trace.sharedColumns(), built.trace.ranks(),
+                                   built.trace.lanes(), annotationsOf(graph), {});
 }
 
 }  // namespace

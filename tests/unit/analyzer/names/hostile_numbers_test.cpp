@@ -46,7 +46,7 @@ TEST(HostileNumbers, OfArgumentsCountAsNotRecorded) {
                              R"("iteration":2147483647,"operation":"send","dimension":"pp"})";
     const trace::Trace trace = analysed(range("0SEND_F0", 0, huge, "pleat.comm") +
                                         range("0SEND_F0", 5, huge, "pleat.comm"));
-    EXPECT_EQ(countOf(trace, "number_out_of_range"), 6);
+    EXPECT_EQ(countOf(trace, "number_out_of_range"), 8);
     ASSERT_EQ(trace.annotations().transfers.size(), 2U);
     for (const trace::Transfer& transfer : trace.annotations().transfers) {
         EXPECT_EQ(transfer.bytes, 0);
@@ -75,7 +75,7 @@ TEST(HostileNumbers, OfIterationsAndRanksAreHarmless) {
         range("ProfilerStep#2147483647", 900) + range("ProfilerStep#99999999999", 0) +
         range("PP:1F0", 1'000, "{}", "user_annotation", 2) +
         range("PP:1B0", 1'005, "{}", "user_annotation", 3));
-    EXPECT_EQ(countOf(trace, "number_out_of_range"), 2);
+    EXPECT_EQ(countOf(trace, "number_out_of_range"), 4);
 }
 
 }  // namespace

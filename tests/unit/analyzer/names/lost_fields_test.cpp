@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "annotate/annotate.h"
-#include "annotate/arguments.h"
+#include "trace/arguments.h"
 #include "unit/analyzer/importers/imported.h"
 #include "unit/analyzer/timer_timeline.h"
 
@@ -18,14 +18,14 @@ using importers::countOf;
 using importers::sharedTraces;
 
 TEST(Arguments, AWholeNumberIsReadHoweverItIsWritten) {
-    Arguments arguments;
+    trace::Arguments arguments;
     ASSERT_TRUE(arguments.read(R"({"a": 3, "b": "3", "c": 3.0, "d": -3, "e": "-3"})"));
     for (const char* name : {"a", "b", "c"}) EXPECT_EQ(arguments.integer(name), 3) << name;
     for (const char* name : {"d", "e"}) EXPECT_EQ(arguments.integer(name), -3) << name;
 }
 
 TEST(Arguments, WhatIsNoNumberCostsThatFieldOnly) {
-    Arguments arguments;
+    trace::Arguments arguments;
     ASSERT_TRUE(arguments.read(
         R"({"a": null, "b": true, "c": 3.5, "d": "3x", "e": "", "f": 1e300, "g": [1], "h": {"x": 1},
             "i": 18446744073709551615, "j": 99999999999, "last": 7})"));
@@ -40,7 +40,7 @@ TEST(Arguments, WhatIsNoNumberCostsThatFieldOnly) {
 
 // What a begin says as null and its end as a number is the number.
 TEST(Arguments, OfAFieldThatStandsTwiceTheNumberCounts) {
-    Arguments arguments;
+    trace::Arguments arguments;
     ASSERT_TRUE(arguments.read(R"({"a": null, "a": 4})"));
     EXPECT_EQ(arguments.integer("a"), 4);
 }

@@ -13,8 +13,8 @@
 namespace pleat::testing {
 
 inline trace::Trace withAnnotations(const trace::Trace& trace, trace::Annotations annotations) {
-    return {trace.sharedColumns(), trace.ranks(), trace.lanes(), std::move(annotations),
-            trace.diagnostics()};
+    return trace::Trace::annotated(trace.sharedColumns(), trace.ranks(), trace.lanes(),
+                                   std::move(annotations), trace.diagnostics());
 }
 
 // Two ranks: rank 0 computes, launches a kernel and sends to rank 1, which posted its receive
@@ -70,6 +70,8 @@ inline trace::Trace smallTrace() {
         transfer.operation = sends ? trace::Operation::Send : trace::Operation::Receive;
         transfer.dimension = trace::Dimension::Pp;
         transfer.bytes = 4096;
+        transfer.match = trace::MatchId(0);
+        match.lastRank = transfer.rank;
         match.members.push_back(annotations.transfers.push(transfer));
     }
     annotations.matches.push(match);
@@ -145,6 +147,8 @@ class RandomTraces {
                 transfer.operation = operation;
                 transfer.event = trace::EventId::at(pick(static_cast<int>(trace.eventCount())));
                 transfer.rank = trace.lanes()[trace.event(transfer.event).lane].rank;
+                transfer.match = trace::MatchId::at(annotations.matches.size());
+                match.lastRank = transfer.rank;
                 match.members.push_back(annotations.transfers.push(transfer));
             }
             annotations.matches.push(match);

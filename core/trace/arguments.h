@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pleat::annotate {
+namespace pleat::trace {
 
 class Arguments {
   public:
@@ -41,4 +41,4 @@ class Arguments {
     std::size_t m_count = 0;
 };
 
-}  // namespace pleat::annotate
+}  // namespace pleat::trace

@@ -1,14 +1,12 @@
-#include "annotate/timers.h"
+#include "trace/timers.h"
 
 #include <algorithm>
 #include <array>
 
-namespace pleat::annotate {
+namespace pleat::trace {
 namespace {
 
 using schedule::ActionKind;
-using trace::Dimension;
-using trace::Operation;
 using Role = TimerRole;
 using Group = TimerGroup;
 
@@ -47,4 +45,4 @@ const Timer* timerNamed(std::string_view name) {
     return found == kTimers.end() ? nullptr : found;
 }
 
-}  // namespace pleat::annotate
+}  // namespace pleat::trace

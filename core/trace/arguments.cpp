@@ -1,4 +1,4 @@
-#include "annotate/arguments.h"
+#include "trace/arguments.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace pleat::annotate {
+namespace pleat::trace {
 namespace {
 
 // Receives the parser's tokens; keeps the integers and texts of the outermost object.
@@ -125,4 +125,4 @@ std::optional<std::string_view> Arguments::text(std::string_view name) const {
     return field ? std::optional<std::string_view>(field->text) : std::nullopt;
 }
 
-}  // namespace pleat::annotate
+}  // namespace pleat::trace

@@ -9,7 +9,7 @@
 #include "schedule/action.h"
 #include "trace/model.h"
 
-namespace pleat::annotate {
+namespace pleat::trace {
 
 enum class TimerRole : std::uint8_t {
     Task,        // compute of a microbatch
@@ -33,8 +33,8 @@ struct Timer {
     TimerRole role = TimerRole::Task;
     TimerGroup group = TimerGroup::Alone;
     schedule::ActionKind action = schedule::ActionKind::Forward;  // of tasks and messages
-    trace::Operation operation = trace::Operation::Other;
-    trace::Dimension dimension = trace::Dimension::Other;
+    Operation operation = Operation::Other;
+    Dimension dimension = Dimension::Other;
 };
 
 // Those that the task graph's rules speak of.
@@ -55,4 +55,4 @@ inline constexpr std::string_view kCollection = "gc";
 // Nothing for a name that is none of them.
 [[nodiscard]] const Timer* timerNamed(std::string_view name);
 
-}  // namespace pleat::annotate
+}  // namespace pleat::trace
