@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -193,37 +195,94 @@ Writer::~Writer() = default;
 
 namespace {
 
-// Makes the file, and only if it was not there: between a look and a later opening another program
-// could have made it.
-base::Result<void> makeFile(const std::filesystem::path& file) {
-    const int descriptor = ::open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
-    if (descriptor >= 0) {
-        ::close(descriptor);
-        return {};
-    }
-    const std::string why = errno == EEXIST ? "already exists; choose another name or remove it"
-                                            : fmt::format("cannot be created: {}", strerror(errno));
+base::Error cannotCreate(const std::filesystem::path& file, int error) {
+    const std::string why = error == EEXIST ? "already exists; choose another name or remove it"
+                                            : fmt::format("cannot be created: {}", strerror(error));
     return base::Error{base::ErrorCode::Io, fmt::format("{}: {}", file.string(), why)};
 }
+
+// A file that is still being made, under a name of its own beside the one it gets. Gone with this
+// object unless it was published.
+class UnpublishedFile {
+  public:
+    static base::Result<UnpublishedFile> beside(const std::filesystem::path& file) {
+        static std::atomic<unsigned> s_count{0};  // relaxed: only the number matters
+        UnpublishedFile made;
+        made.m_path =
+            file.parent_path() / fmt::format(".pleat-{}-{}.new", ::getpid(),
+                                             s_count.fetch_add(1, std::memory_order_relaxed));
+        ::unlink(made.m_path.c_str());  // of a process that was killed and had the same number
+        const int descriptor =
+            ::open(made.m_path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+        if (descriptor < 0) {
+            const int error = errno;
+            made.m_path.clear();
+            return cannotCreate(file, error);
+        }
+        ::close(descriptor);
+        return made;
+    }
+    UnpublishedFile(UnpublishedFile&& other) noexcept
+        : m_path(std::exchange(other.m_path, std::filesystem::path())) {}
+    UnpublishedFile& operator=(UnpublishedFile&&) = delete;
+    ~UnpublishedFile() {
+        std::error_code ignored;
+        if (!m_path.empty()) std::filesystem::remove(m_path, ignored);
+    }
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+    // Gives it its name, and only if nothing has that name: between a look and a later renaming
+    // another program could have made such a file. Not every file system can rename in this way.
+    base::Result<void> publish(const std::filesystem::path& file) {
+        if (::renameat2(AT_FDCWD, m_path.c_str(), AT_FDCWD, file.c_str(), RENAME_NOREPLACE) == 0) {
+            m_path.clear();
+            return {};
+        }
+        if (errno == EEXIST || ::link(m_path.c_str(), file.c_str()) != 0)
+            return cannotCreate(file, errno);
+        return {};
+    }
+
+  private:
+    UnpublishedFile() = default;
+    std::filesystem::path m_path;
+};
 
 // Schema first and WAL last: the header is then in the file itself, not in the log.
 base::Result<void> makeSchema(const Database& database) {
     const std::string sql = fmt::format(
         "pragma application_id={}; pragma user_version={}; begin; {} commit; "
-        "pragma journal_mode=wal; pragma synchronous=normal;",
+        "pragma journal_mode=wal;",
         kApplicationId, kSchemaVersion, kSchema);
     return database.execute(sql.c_str());
+}
+
+// An empty trace. Readers look for the file as soon as a recording starts, so it gets its name
+// when its tables are all there.
+base::Result<void> makeEmptyTrace(const std::filesystem::path& file) {
+    if (std::error_code ignored; std::filesystem::exists(file, ignored))
+        return cannotCreate(file, EEXIST);
+    base::Result<UnpublishedFile> unpublished = UnpublishedFile::beside(file);
+    if (!unpublished) return unpublished.error();
+    {
+        const base::Result<Database> database =
+            Database::open(unpublished->path(), SQLITE_OPEN_READWRITE);
+        if (!database) return database.error();
+        if (const auto made = makeSchema(*database); !made)
+            return made.error().within(file.string() + ": cannot be created");
+    }
+    return unpublished->publish(file);
 }
 
 }  // namespace
 
 base::Result<Writer> Writer::create(const std::filesystem::path& file) {
-    if (const auto made = makeFile(file); !made) return made.error();
+    if (const auto made = makeEmptyTrace(file); !made) return made.error();
     base::Result<Database> database = Database::open(file, SQLITE_OPEN_READWRITE);
     if (!database) return database.error();
     auto state = std::make_unique<State>();
     state->database = std::move(*database);
-    base::Result<void> ready = makeSchema(state->database);
+    base::Result<void> ready = state->database.execute("pragma synchronous=normal");
     if (ready) ready = state->prepare();
     Writer writer(std::move(state));
     if (ready) ready = writer.setMeta("state", "recording");

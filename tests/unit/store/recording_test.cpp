@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,6 +66,36 @@ TEST(Recording, AFolderThatIsNotThereIsAnIoError) {
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, base::ErrorCode::Io);
     EXPECT_NE(writer.error().message.find("No such file or directory"), std::string::npos);
+}
+
+TEST(Recording, WhoeverFindsTheFileFindsItsTables) {
+    const TemporaryFolder folder;
+    const auto fileOf = [&](int number) {
+        return folder.file("run" + std::to_string(number) + ".pleat");
+    };
+    constexpr int kRuns = 50;
+    std::atomic<bool> found{false};
+    std::thread reader([&] {
+        for (int run = 0; run < kRuns; ++run, found = true) {
+            while (!std::filesystem::exists(fileOf(run))) std::this_thread::yield();
+            const auto asked = runSql(fileOf(run), "select count(*) from named_event",
+                                      {[](const auto&) {}, [](const auto&) {}});
+            EXPECT_TRUE(asked) << asked.error().message;
+        }
+    });
+    for (int run = 0; run < kRuns; ++run, found = false) {
+        const auto writer = Writer::create(fileOf(run));
+        EXPECT_TRUE(writer) << writer.error().message;
+        while (!found) std::this_thread::yield();
+    }
+    reader.join();
+    for (const auto& entry : std::filesystem::directory_iterator(folder.file(".")))
+        EXPECT_EQ(entry.path().extension(), ".pleat") << entry.path();
+}
+
+TEST(Recording, AFileMayHaveTheLongestName) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(Writer::create(folder.file(std::string(244, 'n') + ".pleat")));
 }
 
 TEST(Recording, AReaderSeesCommittedRowsOnly) {
