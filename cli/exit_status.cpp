@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/exceptions.h"
 #include "base/say.h"
 
 namespace pleat::cli {
@@ -19,11 +20,16 @@ const char* optionOf(base::Advice::Setting setting) {
 
 }  // namespace
 
-int fail(const base::Error& error) {
-    std::string message = "pleat: " + error.message;
-    if (error.advice)
-        message += fmt::format(" ({} {})", optionOf(error.advice->setting), error.advice->value);
-    base::say(message);
+int fail(const base::Error& error) noexcept {
+    const base::Result<void> said = base::contained([&] {
+        std::string message = "pleat: " + error.message;
+        if (error.advice) {
+            message +=
+                fmt::format(" ({} {})", optionOf(error.advice->setting), error.advice->value);
+        }
+        base::say(message);
+    });
+    if (!said) base::say("pleat: out of memory");
     return error.code == base::ErrorCode::Usage ? kWrongUsage : kUnusableInput;
 }
 

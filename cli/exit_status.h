@@ -12,7 +12,7 @@ inline constexpr int kUnusableInput = 3;
 
 // Prints "pleat: <message>" on stderr, with the option that it advises, and returns the status that
 // belongs to the error's code.
-[[nodiscard]] int fail(const base::Error& error);
+[[nodiscard]] int fail(const base::Error& error) noexcept;
 // kDone, or what fail() makes of the error.
 [[nodiscard]] int finish(const base::Result<void>& done);
 

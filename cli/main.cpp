@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exceptions.h"
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
@@ -92,10 +93,7 @@ void refuseEmptyValues(CLI::App& app) {
     for (CLI::App* command : app.get_subcommands({})) refuseEmptyValues(*command);
 }
 
-}  // namespace
-
-int main(int argumentCount, char** arguments) {
-    base::keepFreedMemory();
+int run(int argumentCount, char** arguments) {
     CLI::App app(
         "Where did my training iteration go? Profiling and trace analysis for pipeline-parallel "
         "training",
@@ -129,4 +127,14 @@ int main(int argumentCount, char** arguments) {
         return usageError(app, error);
     }
     return exitStatus;
+}
+
+}  // namespace
+
+int main(int argumentCount, char** arguments) {
+    base::keepFreedMemory();
+    int exitStatus = cli::kUnusableInput;
+    const base::Result<void> done =
+        base::contained([&] { exitStatus = run(argumentCount, arguments); });
+    return done ? exitStatus : cli::fail(done.error());
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/exceptions.h"
 #include "base/say.h"
 #include "instrumented_runtime/environment.h"
 #include "instrumented_runtime/launcher.h"
@@ -50,9 +51,7 @@ int launch(const runtime::TrainingPlan& plan, int count, char** arguments) {
     return *status;
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
+int run(int count, char** arguments) {
     const auto parsed = runtime::parseOptions(count, arguments);
     if (parsed && std::holds_alternative<runtime::HelpText>(*parsed)) {
         fmt::print("{}", std::get<runtime::HelpText>(*parsed).text);
@@ -74,4 +73,13 @@ int main(int count, char** arguments) {
     }
     if (*environment) return trainAsRank(*plan, **environment);
     return launch(*plan, count, arguments);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    int status = kUnusableStatus;
+    const base::Result<void> done = base::contained([&] { status = run(count, arguments); });
+    if (!done) base::say(done.error().within("pleat-train").message);
+    return status;
 }

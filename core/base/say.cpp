@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 
+#include "base/exceptions.h"
 #include "base/utf8.h"
 
 namespace pleat::base {
@@ -45,9 +48,13 @@ std::string printable(std::string_view text, std::size_t most) {
     return line;
 }
 
-void say(std::string_view line) {
-    const std::string whole = printable(line) + "\n";
-    (void)std::fwrite(whole.data(), 1, whole.size(), stderr);
+void say(std::string_view line) noexcept {
+    const Result<void> printed = contained([&] {
+        const std::string whole = printable(line) + "\n";
+        (void)std::fwrite(whole.data(), 1, whole.size(), stderr);
+    });
+    // Without memory for the line, only that can be said.
+    if (!printed) (void)!::write(STDERR_FILENO, "pleat: out of memory\n", 21);
 }
 
 }  // namespace pleat::base

@@ -13,6 +13,6 @@ namespace pleat::base {
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = 4'000);
 
 // One line on standard error, made printable.
-void say(std::string_view line);
+void say(std::string_view line) noexcept;
 
 }  // namespace pleat::base

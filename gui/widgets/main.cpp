@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/exceptions.h"
 #include "base/memory.h"
 #include "base/say.h"
 #include "widgets/command_line.h"
@@ -42,10 +43,7 @@ void lookTheSameEverywhere() {
     setEditorFont(QFont(QStringLiteral("DejaVu Sans Mono"), kPointSize));
 }
 
-}  // namespace
-
-int main(int argumentCount, char** arguments) {
-    pleat::base::keepFreedMemory();
+int run(int argumentCount, char** arguments) {
     // A picture needs no screen; the platform must be chosen before the application is made.
     const bool picture = std::any_of(
         arguments, arguments + argumentCount,
@@ -86,4 +84,13 @@ int main(int argumentCount, char** arguments) {
     window.open(line->screenshot.trace);
     window.compare().openOther(line->screenshot.other);
     return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argumentCount, char** arguments) {
+    pleat::base::keepFreedMemory();
+    int status = 3;
+    const auto done = pleat::base::contained([&] { status = run(argumentCount, arguments); });
+    return done ? status : fail(done.error());
 }
