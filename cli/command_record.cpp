@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "annotate/annotate.h"
+#include "base/exceptions.h"
 #include "base/say.h"
 #include "cli/exit_status.h"
 #include "cli/shared_options.h"
@@ -62,11 +63,14 @@ int run(Arguments& arguments) {
     if (!outcome->started) return outcome->exitStatus;
     // The recording is safe in the file by now; whatever fails from here on must not change the
     // command's status.
-    if (const base::Result<void> annotated = annotateFile(arguments.output); !annotated) {
+    (void)base::contained([&] {
+        const base::Result<void> annotated =
+            base::contained([&] { return annotateFile(arguments.output); });
+        if (annotated) return;
         base::say(fmt::format("pleat: {}: recorded, but its tasks could not be stored: {}",
                               arguments.output, annotated.error().message));
-    }
-    printOutcome(arguments.output, *outcome);
+    });
+    (void)base::contained([&] { printOutcome(arguments.output, *outcome); });
     return outcome->exitStatus;
 }
 

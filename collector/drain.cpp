@@ -10,7 +10,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/say.h"
+#include "collector/folder.h"
 
 namespace pleat::collector {
 namespace {
@@ -22,7 +24,7 @@ constexpr std::chrono::seconds kAnchorInterval{1};
 }  // namespace
 
 Drain::Drain(store::Writer& writer, const TickClock& clock, DrainOptions options)
-    : m_writer(writer), m_clock(clock), m_options(std::move(options)) {}
+    : m_clock(clock), m_options(std::move(options)), m_writer(writer) {}
 
 Drain::~Drain() = default;
 
@@ -43,22 +45,19 @@ void Drain::start() {
     m_drainThread = std::jthread([this](const std::stop_token& stop) { drainLoop(stop); });
 }
 
-void Drain::stop(const WaitStatuses& statuses) {
-    m_drainThread.request_stop();
-    m_drainThread.join();
+void Drain::stop(const WaitStatuses& statuses) noexcept {
+    m_drainThread = {};  // asks it to stop, and waits
     // The drain thread is gone: the rest is done here, in the order rings, open ranges, rows.
-    addAnchor();
-    openNewRings();
-    while (drainOnce()) {
-    }
-    finishProcesses(statuses);
-    m_insertThread.request_stop();
-    m_insertThread.join();
-    writeLastFacts();
+    survive([&] { addAnchor(); });
+    constexpr int kAttempts = 3;  // what one exception kept from being read may be read after it
+    for (int attempt = 0; attempt < kAttempts && !survive([&] { drainAll(); });) ++attempt;
+    survive([&] { finishProcesses(statuses); });
+    m_insertThread = {};
+    survive([&] { writeLastFacts(); });
+    survive([&] { reportLosses(); });
 }
 
 void Drain::writeLastFacts() {
-    const std::scoped_lock lock(m_writerMutex);
     for (auto& [key, process] : m_processes) {
         if (!process->rankId().valid()) continue;
         report(m_writer.updateRank(process->rankId(), process->rank()));
@@ -66,31 +65,54 @@ void Drain::writeLastFacts() {
             report(m_writer.renameLane(lane, name));
     }
     for (const store::ClockSampleRow& sample : m_samples) report(m_writer.addClockSample(sample));
-    if (m_beyondLimit > 0) {
-        m_diagnostics.add(base::Severity::DataLoss, "outside_recording",
-                          "skipped events beyond the maximum size", m_beyondLimit);
-    }
-    const base::Result<void> done = m_writer.commit();
-    report(done);
-    if (done) m_committedEvents = m_events;
+    commit();
 }
 
-void Drain::report(const base::Result<void>& done) {
-    if (done || m_writeFailed) return;
-    m_writeFailed = true;
-    m_diagnostics.add(base::Severity::DataLoss, "write_failed", done.error().message);
-    base::say(fmt::format("pleat: recording stopped: {}", done.error().message));
+void Drain::reportLosses() {
+    using enum base::Severity;
+    if (m_writeError) {
+        const std::int64_t lost = m_unwritten + m_events - m_committedEvents;
+        m_diagnostics.add(DataLoss, "write_failed", m_writeError->message,
+                          std::max<std::int64_t>(lost, 1));
+    }
+    if (m_failures > 0)
+        m_diagnostics.add(DataLoss, "recorder_failed", m_firstFailure.message, m_failures);
+    if (m_queue.dropped() > 0) {
+        m_diagnostics.add(DataLoss, "dropped_by_recorder",
+                          fmt::format("the file was written too slowly for all events; the first "
+                                      "one dropped is {}",
+                                      m_queue.firstDropped()),
+                          m_queue.dropped());
+    }
+    if (m_beyondLimit > 0) {
+        m_diagnostics.add(DataLoss, "outside_recording", "skipped events beyond the maximum size",
+                          m_beyondLimit);
+    }
+}
+
+template <class Work>
+bool Drain::survive(Work&& work) noexcept {
+    const base::Result<void> done = base::contained(std::forward<Work>(work));
+    if (!done && ++m_failures == 1) m_firstFailure = done.error();
+    return done.ok();
+}
+
+void Drain::report(const base::Result<void>& done) noexcept {
+    if (done || m_writeError) return;
+    m_writeError = done.error();
+    (void)base::contained(
+        [&] { base::say(fmt::format("pleat: recording stopped: {}", m_writeError->message)); });
 }
 
 void Drain::drainLoop(const std::stop_token& stop) {
     auto nextAnchor = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
     while (!stop.stop_requested()) {
         if (std::chrono::steady_clock::now() >= nextAnchor) {
-            addAnchor();
-            releaseGoneProcesses();
+            survive([&] { addAnchor(); });
+            survive([&] { releaseGoneProcesses(); });
             nextAnchor = std::chrono::steady_clock::now() + kAnchorInterval;
         }
-        drainOnce();
+        survive([&] { drainOnce(); });
         std::this_thread::sleep_for(kPoll);
     }
 }
@@ -99,20 +121,9 @@ RecordedProcess& Drain::processOf(ProcessKey key) {
     std::unique_ptr<RecordedProcess>& process = m_processes[key];
     if (process) return *process;
     RecordedProcess::Sink sink;
-    sink.addRank = [this](const trace::Rank& rank) {
-        const std::scoped_lock lock(m_writerMutex);
-        const auto added = m_writer.addRank(rank);
-        return added ? *added : trace::RankId(0);
-    };
-    sink.addLane = [this](const trace::Lane& lane) {
-        const std::scoped_lock lock(m_writerMutex);
-        const auto added = m_writer.addLane(lane);
-        return added ? *added : trace::LaneId(0);
-    };
-    sink.addEvent = [this](MatchedEvent event) {
-        const std::scoped_lock lock(m_queueMutex);
-        m_queue.push_back(std::move(event));
-    };
+    sink.addRank = [this](const trace::Rank& rank) { return m_queue.addRank(rank); };
+    sink.addLane = [this](const trace::Lane& lane) { return m_queue.addLane(lane); };
+    sink.addEvent = [this](MatchedEvent event) { m_queue.addEvent(std::move(event)); };
     sink.recording = [this](base::TraceTime time) {
         return time >= m_options.firstMoment &&
                (!m_options.lastMoment || time <= *m_options.lastMoment) &&
@@ -124,20 +135,15 @@ RecordedProcess& Drain::processOf(ProcessKey key) {
 
 void Drain::openNewRings() {
     std::error_code ignored;
-    std::vector<std::filesystem::path> fresh;
-    for (const auto& entry : std::filesystem::directory_iterator(m_options.ringFolder, ignored)) {
-        if (entry.path().extension() == ".ring" && !m_unreadable.contains(entry.path().filename()))
-            fresh.push_back(entry.path());
-        if (entry.path().extension() == ".failed") failedRing(entry.path());
-    }
     // "<pid>-<image>-<thread>.ring": a fixed order keeps the numbering of lanes the same from run
     // to run.
-    std::sort(fresh.begin(), fresh.end());
-    for (const std::filesystem::path& file : fresh) {
+    for (const std::string& name : namesIn(m_options.ringFolder)) {
+        const std::filesystem::path file = m_options.ringFolder / name;
+        if (file.extension() == ".failed") failedRing(file);
+        if (file.extension() != ".ring" || m_unreadable.contains(name)) continue;
         base::Result<MappedRing> memory = MappedRing::open(file);
         const auto failed = [&](const base::Error& error) {
-            m_unreadable.insert(file.filename());
-            const std::scoped_lock lock(m_writerMutex);
+            m_unreadable.insert(name);
             m_diagnostics.add(base::Severity::DataLoss, "unreadable_ring", error.message);
         };
         if (!memory) {
@@ -167,7 +173,6 @@ void Drain::failedRing(const std::filesystem::path& mark) {
     const std::string why = error == EFBIG    ? "its file size limit (ulimit -f) is too small"
                             : error == ENOSPC ? "/dev/shm is full"
                                               : std::string(std::strerror(error));
-    const std::scoped_lock lock(m_writerMutex);
     m_diagnostics.add(base::Severity::DataLoss,
                       thread == 0 ? "process_not_recorded" : "thread_not_recorded",
                       fmt::format("process {}{}: cannot create shared memory for its events: {}",
@@ -180,8 +185,14 @@ bool Drain::drainOnce() {
     openNewRings();
     bool any = false;
     for (auto& [key, process] : m_processes) any = process->drain() || any;
-    if (any) m_queueFilled.notify_one();
+    if (any) m_queue.announce();
     return any;
+}
+
+void Drain::drainAll() {
+    openNewRings();
+    while (drainOnce()) {
+    }
 }
 
 void Drain::releaseGoneProcesses() {
@@ -221,38 +232,32 @@ void Drain::finishProcesses(const WaitStatuses& statuses) {
     for (auto& [key, process] : m_processes) {
         const auto parent = numberOf.find(process->parentPid());
         if (parent != numberOf.end() && parent->second == process->rank().number) process->demote();
-        process->finish(endOf(key, statuses));
-        const std::scoped_lock lock(m_writerMutex);  // the insert thread still runs
+        survive([&] { process->finish(endOf(key, statuses)); });
         m_diagnostics.add(process->diagnostics());
     }
 }
 
 void Drain::insertLoop(const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kPatience{20};
     auto nextCommit = std::chrono::steady_clock::now() + m_options.flushInterval;
     for (bool last = false; !last;) {
         last = stop.stop_requested();  // before taking the queue: what was queued before the
                                        // request is still inserted
-        std::vector<MatchedEvent> events;
-        {
-            std::unique_lock lock(m_queueMutex);
-            m_queueFilled.wait_for(lock, stop, std::chrono::milliseconds(20),
-                                   [&] { return !m_queue.empty(); });
-            events.swap(m_queue);
-        }
-        insert(std::move(events));
+        InsertBatch batch = m_queue.take(stop, kPatience);
+        const auto count = static_cast<std::int64_t>(batch.events.size());
+        const std::int64_t settled = m_events + m_beyondLimit;
+        if (!m_writeError) report(base::contained([&] { insert(std::move(batch)); }));
+        if (m_writeError) m_unwritten += count - (m_events + m_beyondLimit - settled);
         if (!last && std::chrono::steady_clock::now() < nextCommit) continue;
         nextCommit = std::chrono::steady_clock::now() + m_options.flushInterval;
-        commit();
+        report(base::contained([&] { commit(); }));
     }
 }
 
 void Drain::commit() {
-    {
-        const std::scoped_lock lock(m_writerMutex);
-        const base::Result<void> done = m_writer.commit();
-        report(done);
-        if (done) m_committedEvents = m_events;
-    }
+    const base::Result<void> done = m_writer.commit();
+    report(done);
+    if (done) m_committedEvents = m_events;
     checkSize();
 }
 
@@ -268,7 +273,18 @@ void Drain::checkSize() {
                  std::memory_order_relaxed);
 }
 
-void Drain::insert(std::vector<MatchedEvent> events) {
+void Drain::insert(InsertBatch batch) {
+    // Their ids are those that the queue gave them, because both count in this order.
+    for (const trace::Rank& rank : batch.ranks) {
+        if (const auto added = m_writer.addRank(rank); !added) return report(added.error());
+    }
+    for (const trace::Lane& lane : batch.lanes) {
+        if (const auto added = m_writer.addLane(lane); !added) return report(added.error());
+    }
+    insertEvents(batch.events);
+}
+
+void Drain::insertEvents(const std::vector<MatchedEvent>& events) {
     // Where the file may not grow beyond a size, its size is looked at often enough.
     constexpr std::size_t kRowsBetweenLooks = 1'024;
     const std::size_t most = m_options.maximumBytes ? kRowsBetweenLooks : events.size();
@@ -285,12 +301,8 @@ void Drain::insert(std::vector<MatchedEvent> events) {
             rows.push_back({event.lane, event.name, event.domain, event.kind, event.flag,
                             event.start.ns, event.end.ns, event.arguments});
         }
-        {
-            const std::scoped_lock lock(m_writerMutex);
-            if (m_writeFailed) return;
-            report(m_writer.addEvents(rows));
-            m_events += static_cast<std::int64_t>(rows.size());
-        }
+        if (const auto added = m_writer.addEvents(rows); !added) return report(added);
+        m_events += static_cast<std::int64_t>(rows.size());
         if (m_options.maximumBytes) commit();
     }
 }

@@ -1,16 +1,15 @@
 // The recorder's two threads: one empties the rings every few milliseconds and never waits for the
-// database, one inserts rows and commits them. Between them a queue, guarded by one mutex; the
-// writer has a mutex of its own, because the first event of a thread adds its lane. Lock order:
-// never both.
+// database, one inserts rows and commits them. Between them is a bounded queue (insert_queue.h),
+// and nothing else is shared while both run. Whatever goes wrong in one of them, exceptions too,
+// costs events, is counted, and reaches neither the other nor the recorded command.
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -20,6 +19,7 @@
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "collector/clock.h"
+#include "collector/insert_queue.h"
 #include "collector/recorded_command.h"
 #include "collector/recorded_process.h"
 #include "store/writer.h"
@@ -40,9 +40,10 @@ class Drain {
     // The writer outlives the drain and is used by nobody else until stop() returned.
     Drain(store::Writer& writer, const TickClock& clock, DrainOptions options);
     ~Drain();
+    // Throws where a thread cannot be made.
     void start();
     // Empties the rings to their end, inserts everything, describes how each process ended.
-    void stop(const WaitStatuses& statuses);
+    void stop(const WaitStatuses& statuses) noexcept;
 
     // Events that are in the file.
     [[nodiscard]] std::int64_t events() const { return m_committedEvents; }
@@ -59,22 +60,26 @@ class Drain {
     void openNewRings();
     void failedRing(const std::filesystem::path& mark);
     bool drainOnce();
-    void insert(std::vector<MatchedEvent> events);
+    void drainAll();
+    void insert(InsertBatch batch);
+    void insertEvents(const std::vector<MatchedEvent>& events);
     void commit();
     void checkSize();
     void addAnchor();
     void releaseGoneProcesses();
     void finishProcesses(const WaitStatuses& statuses);
     void writeLastFacts();
-    void report(const base::Result<void>& done);
+    void reportLosses();
+    void report(const base::Result<void>& done) noexcept;
+    // Does the work; an exception in it is counted.
+    template <class Work>
+    bool survive(Work&& work) noexcept;
     // A process is a program image: an exec keeps the pid, and is another one.
     using ProcessKey = std::pair<std::int64_t, std::uint64_t>;  // pid, RingHeader::image
     [[nodiscard]] RecordedProcess& processOf(ProcessKey key);
     [[nodiscard]] trace::ProcessEnd endOf(ProcessKey key, const WaitStatuses& statuses) const;
 
-    store::Writer& m_writer;
-    std::mutex m_writerMutex;  // guards m_writer, m_writeFailed and m_diagnostics while running
-    bool m_writeFailed = false;
+    // Of the thread that drains; after it has ended, of the caller of stop().
     TickClock m_clock;
     const DrainOptions m_options;
     base::StringPool
@@ -82,16 +87,21 @@ class Drain {
     std::map<ProcessKey, std::unique_ptr<RecordedProcess>> m_processes;
     std::set<std::string> m_unreadable;  // ring files that stay where they are
     std::vector<store::ClockSampleRow> m_samples;
+    base::Diagnostics m_diagnostics;
+    std::int64_t m_failures = 0;  // exceptions
+    base::Error m_firstFailure;
 
-    std::mutex m_queueMutex;  // guards m_queue
-    std::condition_variable_any m_queueFilled;
-    std::vector<MatchedEvent> m_queue;
-
+    InsertQueue m_queue;
     std::atomic<bool> m_full{false};  // maximumBytes reached; relaxed: a little more does no harm
+
+    // Of the thread that inserts; after it has ended, of the caller of stop().
+    store::Writer& m_writer;
+    std::optional<base::Error> m_writeError;           // nothing is inserted any more
+    std::int64_t m_unwritten = 0;                      // events behind that error
     std::int64_t m_events = 0, m_committedEvents = 0;  // inserted; of them in the file
     std::int64_t m_beyondLimit = 0;                    // not inserted: maximumBytes reached
-    base::Diagnostics m_diagnostics;
-    std::jthread m_drainThread, m_insertThread;
+
+    std::jthread m_drainThread, m_insertThread;  // last: they end before what they use does
 };
 
 }  // namespace pleat::collector

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "collector/text.h"
 
 namespace pleat::collector {
@@ -114,7 +115,9 @@ void RecordedProcess::define(const RingEvent& event) {
 void RecordedProcess::readDefinitions() {
     if (!m_definitions) return;
     m_definitions->reader.observe();
-    while (const auto event = m_definitions->reader.next()) define(*event);
+    while (const auto event = m_definitions->reader.next()) {
+        if (!base::contained([&] { define(*event); })) ++m_lostDefinitions;
+    }
 }
 
 void RecordedProcess::introduce() {
@@ -137,7 +140,8 @@ bool RecordedProcess::drain() {
     for (const auto& thread : m_threads) {
         while (const auto event = thread->reader.next()) {
             any = true;
-            handle(*event, *thread);
+            const base::Result<void> handled = base::contained([&] { handle(*event, *thread); });
+            if (!handled && ++m_losses.failed == 1) m_firstFailure = handled.error();
         }
         thread->reader.release();
         if (thread->ended) countLosses(*thread);
@@ -247,7 +251,7 @@ void RecordedProcess::release() {
     m_released = true;
     for (const auto& thread : m_threads) countLosses(*thread);
     m_threads.clear();
-    if (m_definitions) m_lostDefinitions = m_definitions->reader.header().droppedEvents.load();
+    if (m_definitions) m_lostDefinitions += m_definitions->reader.header().droppedEvents.load();
     m_definitions.reset();
 }
 
@@ -283,6 +287,7 @@ void RecordedProcess::reportLosses() {
            "payloads larger than 4 KiB, or dropped because the ring was full");
     report(DataLoss, "cut_name", m_losses.cutNames, "names longer than 4096 bytes, cut off");
     report(DataLoss, "unreadable_record", m_losses.unreadable, "damaged records");
+    report(DataLoss, "recorder_failed", m_losses.failed, m_firstFailure.message);
     report(DataLoss, "dropped_definition", m_lostDefinitions,
            "names dropped for lack of space, so their events have none");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/result.h"
 #include "base/string_pool.h"
 #include "collector/clock.h"
 #include "collector/payload_layout.h"
@@ -74,7 +75,7 @@ class RecordedProcess {
     // What the producers say they could not record; of rings given back too.
     struct Losses {
         std::uint64_t outside = 0, events = 0, ends = 0, tooDeep = 0, pops = 0, payloads = 0,
-                      cutNames = 0, unreadable = 0;
+                      cutNames = 0, unreadable = 0, failed = 0;
     };
     void readDefinitions();
     void readRank(std::string_view text);
@@ -105,6 +106,7 @@ class RecordedProcess {
     std::vector<std::pair<trace::LaneId, std::int64_t>> m_lanes;  // and their thread ids
     Losses m_losses;
     std::uint64_t m_lostDefinitions = 0;
+    base::Error m_firstFailure;  // of Losses::failed
     std::int64_t m_parentPid = 0;
     bool m_released = false;
     trace::Rank m_rank;

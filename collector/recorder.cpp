@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "collector/clock.h"
 #include "collector/drain.h"
+#include "collector/folder.h"
 #include "collector/gpu_probe.h"
 #include "collector/recorded_command.h"
 #include "store/writer.h"
@@ -50,10 +56,35 @@ base::Result<fs::path> makeRingFolder() {
     if (mkdtemp(pattern.data()) == nullptr) {
         return base::Error{
             base::ErrorCode::Io,
-            "/dev/shm: cannot create a folder for the recording; is it mounted and writable?"};
+            fmt::format("/dev/shm: cannot create a folder for the recording: {}; is it mounted "
+                        "and writable?",
+                        std::strerror(errno))};
     }
-    return fs::path(pattern);
+    return fs::path(std::move(pattern));
 }
+
+// A path that is removed with this object, unless it is kept.
+template <void (*remove)(const fs::path&) noexcept>
+class Temporary {
+  public:
+    Temporary() = default;
+    explicit Temporary(fs::path path) : m_path(std::move(path)) {}
+    Temporary(Temporary&&) = delete;
+    Temporary& operator=(Temporary&& other) noexcept {
+        m_path.swap(other.m_path);
+        return *this;
+    }
+    ~Temporary() {
+        if (!m_path.empty()) remove(m_path);
+    }
+    void keep() noexcept { m_path.clear(); }
+    [[nodiscard]] const fs::path& path() const { return m_path; }
+
+  private:
+    fs::path m_path;
+};
+
+void removeFile(const fs::path& file) noexcept { (void)unlink(file.c_str()); }
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
     std::string text;
@@ -102,10 +133,9 @@ fs::path tellOuterRecorder(const RecordOptions& options) {
 }
 
 void addInnerRecordings(const fs::path& ringFolder, base::Diagnostics& diagnostics) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(ringFolder, ignored)) {
-        if (entry.path().extension() != kInnerExtension) continue;
-        std::ifstream note(entry.path());
+    for (const std::string& name : namesIn(ringFolder)) {
+        if (fs::path(name).extension() != kInnerExtension) continue;
+        std::ifstream note(ringFolder / name);
         const std::string file{std::istreambuf_iterator<char>(note), {}};
         diagnostics.add(base::Severity::DataLoss, "recorded_by_another",
                         fmt::format("another pleat record inside the command recorded its programs "
@@ -149,20 +179,20 @@ std::string whyNothing(const RecordOptions& options, const std::set<std::string>
     return "the programs loaded NVTX but recorded no event";
 }
 
-void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEnd& end,
+void judge(RecordOutcome& outcome, const RecordOptions& options,
            const std::set<std::string>& domains) {
     if (const char* other = getenv("NVTX_INJECTION64_PATH"); other != nullptr && options.nvtx) {
         outcome.diagnostics.add(
             base::Severity::Info, "other_tool_replaced",
             fmt::format("NVTX_INJECTION64_PATH was {}; that tool did not record this run", other));
     }
-    if (end.started && options.nvtx && outcome.processes > 0 && outcome.events == 0) {
+    if (options.nvtx && outcome.processes > 0 && outcome.events == 0) {
         outcome.diagnostics.add(base::Severity::DataLoss, "no_event_recorded",
                                 whyNothing(options, domains));
     }
     const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr ||
                          outcome.diagnostics.find("recorded_by_another") != nullptr;
-    if (end.started && options.nvtx && outcome.processes == 0 && !excused) {
+    if (options.nvtx && outcome.processes == 0 && !excused) {
         outcome.diagnostics.add(
             base::Severity::DataLoss, "no_process_recorded",
             "no process of the command used NVTX; check that the program is instrumented "
@@ -170,49 +200,101 @@ void judge(RecordOutcome& outcome, const RecordOptions& options, const CommandEn
     }
 }
 
-}  // namespace
+// Everything a recording is made of. Until keep(), it leaves nothing behind.
+class Recording {
+  public:
+    static base::Result<std::unique_ptr<Recording>> prepare(const RecordOptions& options);
 
-base::Result<RecordOutcome> record(const RecordOptions& options) {
+    void keep() noexcept {
+        m_output.keep();
+        m_note.keep();
+    }
+    CommandEnd run() noexcept {
+        const CommandEnd end = m_command->run(m_statuses);
+        m_drain->stop(m_statuses);
+        return end;
+    }
+    // What there is to tell, and the file complete.
+    void finish(RecordOutcome& outcome);
+
+  private:
+    explicit Recording(const RecordOptions& options) : m_options(options) {}
+    base::Result<void> close(RecordOutcome& outcome);
+
+    const RecordOptions& m_options;
+    Temporary<removeFile> m_output, m_note;
+    Temporary<removeFolder> m_rings;
+    std::optional<store::Writer> m_writer;  // behind m_output: closed before that is removed
+    std::optional<GpuProbe> m_gpu;
+    std::optional<PreparedCommand> m_command;
+    WaitStatuses m_statuses;
+    std::optional<Drain> m_drain;
+};
+
+base::Result<std::unique_ptr<Recording>> Recording::prepare(const RecordOptions& options) {
     const base::Result<fs::path> library = injectedLibrary(options);
     if (!library) return library.error();
     base::Result<store::Writer> writer = store::Writer::create(options.output);
     if (!writer) return writer.error();
-    const base::Result<fs::path> ringFolder = makeRingFolder();
+    std::unique_ptr<Recording> made(new Recording(options));
+    made->m_output = Temporary<removeFile>(options.output);
+    made->m_writer = std::move(*writer);
+    base::Result<fs::path> ringFolder = makeRingFolder();
     if (!ringFolder) return ringFolder.error();
+    made->m_rings = Temporary<removeFolder>(std::move(*ringFolder));
     const TickSource source = chooseTickSource();
     const TickClock clock(source, takeAnchor(source));
-    if (const auto done = describe(*writer, options, clock.origin()); !done) return done.error();
-
+    const auto described = describe(*made->m_writer, options, clock.origin());
+    if (!described) return described.error();
+    made->m_note = Temporary<removeFile>(tellOuterRecorder(options));
+    made->m_command.emplace(options.command,
+                            recorderEnvironment(options, *library, made->m_rings.path(), source));
     holdSignals();
-    GpuProbe gpu;
-    const fs::path note = tellOuterRecorder(options);
-    Drain drain(*writer, clock, drainOptions(options, *ringFolder));
-    drain.start();
-    WaitStatuses statuses;
-    const CommandEnd end = runCommand(
-        options.command, recorderEnvironment(options, *library, *ringFolder, source), statuses);
-    drain.stop(statuses);
+    made->m_gpu.emplace();
+    made->m_drain.emplace(*made->m_writer, clock, drainOptions(options, made->m_rings.path()));
+    made->m_drain->start();
+    return made;
+}
 
-    RecordOutcome outcome;
-    outcome.exitStatus = end.exitStatus;
-    outcome.events = drain.events();
-    outcome.processes = drain.processes();
-    outcome.diagnostics = drain.diagnostics();
-    addInnerRecordings(*ringFolder, outcome.diagnostics);
-    judge(outcome, options, end, drain.domains());
-    base::Result<void> closed;
-    if (end.started) closed = addGpu(*writer, gpu.facts(), outcome.diagnostics);
-    if (closed) closed = writer->addDiagnostics(outcome.diagnostics);
-    if (closed) closed = std::move(*writer).finish();
-    if (!closed)
+base::Result<void> Recording::close(RecordOutcome& outcome) {
+    if (const auto added = addGpu(*m_writer, m_gpu->facts(), outcome.diagnostics); !added)
+        return added;
+    if (const auto added = m_writer->addDiagnostics(outcome.diagnostics); !added) return added;
+    return std::move(*m_writer).finish();
+}
+
+void Recording::finish(RecordOutcome& outcome) {
+    outcome.events = m_drain->events();
+    outcome.processes = m_drain->processes();
+    outcome.diagnostics = m_drain->diagnostics();
+    addInnerRecordings(m_rings.path(), outcome.diagnostics);
+    judge(outcome, m_options, m_drain->domains());
+    const base::Result<void> closed = close(outcome);
+    if (!closed && outcome.diagnostics.find("write_failed") == nullptr) {
         outcome.diagnostics.add(base::Severity::DataLoss, "write_failed", closed.error().message);
-    std::error_code ignored;
-    fs::remove_all(*ringFolder, ignored);
+    }
+}
+
+}  // namespace
+
+base::Result<RecordOutcome> record(const RecordOptions& options) {
+    const base::Result<std::unique_ptr<Recording>> prepared =
+        base::contained([&] { return Recording::prepare(options); });
+    if (!prepared) return prepared.error();
+    Recording& recording = **prepared;
+    RecordOutcome outcome;
+    const CommandEnd end = recording.run();
+    outcome.exitStatus = end.exitStatus;
     outcome.started = end.started;
-    // Nothing ran, so there is nothing to keep, and the next try finds its name free.
-    if (!end.started) {
-        fs::remove(options.output, ignored);
-        fs::remove(note, ignored);
+    // Where nothing ran, there is nothing to keep, and the next try finds the name free.
+    if (!end.started) return outcome;
+    recording.keep();
+    const base::Result<void> finished = base::contained([&] { recording.finish(outcome); });
+    if (!finished) {
+        (void)base::contained([&] {
+            outcome.diagnostics.add(base::Severity::DataLoss, "recorder_failed",
+                                    finished.error().message);
+        });
     }
     return outcome;
 }

@@ -38,8 +38,9 @@ struct RecordOutcome {
     base::Diagnostics diagnostics;  // also stored in the file
 };
 
-// An error only where nothing was run: the output cannot be made, the injected library is missing.
-// Everything that fails once the command runs is a diagnostic, and the command goes on.
+// An error only where nothing was run, and nothing is left then: the output cannot be made, the
+// injected library is missing. Everything that fails once the command runs, exceptions too, is a
+// diagnostic, and the command goes on.
 [[nodiscard]] base::Result<RecordOutcome> record(const RecordOptions& options);
 
 }  // namespace pleat::collector

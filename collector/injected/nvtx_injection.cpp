@@ -212,7 +212,7 @@ std::uint64_t NVTX_API schemaRegister(nvtxDomainHandle_t, const nvtxPayloadSchem
     const bool ownId = (schema->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) != 0 &&
                        schema->schemaId != 0;
     const std::uint64_t id = ownId ? schema->schemaId : nextSchemaId();
-    defineSchema(id, describeLayout(*schema));
+    defineSchema(id, LayoutText(*schema).view());
     return id;
 }
 int NVTX_API rangePushPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data,

@@ -13,10 +13,9 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
-#include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "collector/injected/text_table.h"
 #include "collector/ticks.h"
 
 namespace pleat::collector {
@@ -27,18 +26,14 @@ constexpr std::uint64_t kFewestSlots = 512;
 constexpr int kRangeIdBits = 42;  // of 64; above them the process id
 constexpr std::uint64_t kFirstSchemaId = 1ULL << 33;
 
+// In mapped memory, where no leak checker of the program looks. Zero is the initial value.
 struct Interned {
-    std::unordered_map<std::string, std::uint32_t> ids;
-    std::uint32_t lastId = 0;
-    std::unordered_map<std::string, std::uint16_t> domains;
-    std::uint16_t lastDomain = 0;
-    bool recorded[kMaximumDomains] = {};
-    Interned* before = nullptr;  // of the process this one was forked from
+    TextTable ids;
+    std::uint32_t lastId;
+    TextTable domains;
+    std::uint16_t lastDomain;
+    bool recorded[kMaximumDomains];
 };
-
-// Where leak checkers look for what is in use; they do not look into the mapped page below. A
-// recorded program must not fail its own leak check because of us.
-Interned* s_interned = nullptr;
 
 // Zero is a valid initial value of every member.
 struct State {
@@ -100,8 +95,12 @@ TickSource tickSource() {
 bool domainWanted(std::string_view name) {
     const char* wanted = getenv("PLEAT_DOMAINS");
     if (wanted == nullptr) return true;
-    const std::string list = std::string(",") + wanted + ",";
-    return list.find("," + std::string(name) + ",") != std::string::npos;
+    for (std::string_view list = wanted;;) {
+        const std::size_t comma = list.find(',');
+        if (list.substr(0, comma) == name) return true;
+        if (comma == std::string_view::npos) return false;
+        list.remove_prefix(comma + 1);
+    }
 }
 
 // The process ring of whoever ran `introduce` last: after a fork the parent's, which the child
@@ -110,11 +109,12 @@ RingHeader* s_definitions = nullptr;
 
 void adopt(State& state, const Record& record, std::string_view text) {
     Interned& interned = *state.interned;
+    // Without memory a text gets another number when it is used again.
     if (record.kind == RecordKind::String) {
-        interned.ids.emplace(text, record.name);
+        (void)interned.ids.add(text, record.name);
         interned.lastId = std::max(interned.lastId, record.name);
     } else if (record.kind == RecordKind::Domain) {
-        interned.domains.emplace(text, record.domain);
+        (void)interned.domains.add(text, record.domain);
         interned.lastDomain = std::max(interned.lastDomain, record.domain);
         interned.recorded[record.domain] = domainWanted(text);
     } else if (record.kind == RecordKind::Schema) {
@@ -160,9 +160,10 @@ void writeRank(char (&text)[N]) {
     }
 }
 
-void introduce(State& state) {
-    state.interned = new Interned;
-    state.interned->before = std::exchange(s_interned, state.interned);
+// False where there is not even memory for that.
+bool introduce(State& state) {
+    state.interned = static_cast<Interned*>(mapMemory(sizeof(Interned)));
+    if (state.interned == nullptr) return false;
     state.interned->recorded[kDefaultDomain] = getenv("PLEAT_DOMAINS") == nullptr;
     RingHeader* const ring = makeRing(RingKind::Process, 0, kProcessSlots);
     if (ring != nullptr) state.definitions.attach(ring);
@@ -176,9 +177,10 @@ void introduce(State& state) {
     define(state, record,
            std::string_view(program, length > 0 ? static_cast<std::size_t>(length) : 0), rank);
     RingHeader* const inherited = std::exchange(s_definitions, ring);
-    if (inherited == nullptr) return;
+    if (inherited == nullptr) return true;
     copyDefinitions(state, *inherited);
     munmap(inherited, kRingHeaderBytes + inherited->capacity * kRecordBytes);
+    return true;
 }
 
 // The state of this process, introduced to the recorder at its first use; also in a forked child.
@@ -192,7 +194,7 @@ State* ready() {
         state->generation.store(pid, std::memory_order_relaxed);
         state->ranges.store(pid << kRangeIdBits, std::memory_order_relaxed);
         state->image = static_cast<std::uint64_t>(readClock(CLOCK_MONOTONIC));
-        introduce(*state);
+        if (!introduce(*state)) return nullptr;
         state->ready.store(true, std::memory_order_release);
     }
     return state;
@@ -281,9 +283,10 @@ RingHeader* makeRing(RingKind kind, std::uint32_t number, std::uint64_t slots) {
     pthread_getname_np(pthread_self(), header->threadName, sizeof header->threadName);
     header->magic = kRingMagic;
     // The recorder looks only at *.ring, so it never sees a header that is half written.
-    std::string finished(path);
-    finished.replace(finished.size() - 4, 4, ".ring");
-    rename(path, finished.c_str());
+    char finished[sizeof path + 1];
+    std::snprintf(finished, sizeof finished, "%.*s.ring", static_cast<int>(std::strlen(path)) - 4,
+                  path);
+    rename(path, finished);
     return header;
 }
 
@@ -293,32 +296,33 @@ InternedText internText(std::string_view text, TextUse use) {
     text = text.substr(0, kMaximumTextBytes);
     const Locked locked(*state);
     Interned& interned = *state->interned;
-    const auto known = interned.ids.find(std::string(text));
-    if (known != interned.ids.end()) return {known->second, known->first.c_str()};
+    if (const auto* known = interned.ids.find(text)) return {known->id, known->text};
     // Further names travel with their events; the last eighth is for schemas and the exit.
     const std::uint64_t capacity =
         state->definitions.attached() ? state->definitions.capacity() : 0;
     const std::uint64_t room = use == TextUse::Event ? capacity / 4 * 3 : capacity / 8 * 7;
-    if (!state->definitions.attached() ||
-        state->definitions.written() + slotsOf(text.size(), 0) > room) {
+    const bool fits = state->definitions.attached() &&
+                      state->definitions.written() + slotsOf(text.size(), 0) <= room;
+    const auto* entry = fits ? interned.ids.add(text, interned.lastId + 1) : nullptr;
+    if (entry == nullptr) {
         if (use == TextUse::Handle && state->definitions.attached())
             RingProducer::count(state->definitions.header().droppedEvents);
         return {};
     }
-    const auto entry = interned.ids.emplace(text, ++interned.lastId).first;
+    interned.lastId = entry->id;
     Record record;
     record.kind = RecordKind::String;
-    record.name = entry->second;
+    record.name = entry->id;
     define(*state, record, text);
-    return {entry->second, entry->first.c_str()};
+    return {entry->id, entry->text};
 }
 
 std::uint16_t defineDomain(std::string_view name) {
     State* state = ready();
     if (state == nullptr) return kIgnoredDomain;
     const Locked locked(*state);
-    const auto known = state->interned->domains.find(std::string(name));
-    if (known != state->interned->domains.end()) return known->second;
+    if (const auto* known = state->interned->domains.find(name))
+        return static_cast<std::uint16_t>(known->id);
     const auto number = static_cast<std::uint16_t>(state->interned->lastDomain + 1);
     Record record;
     if (number >= kMaximumDomains) {
@@ -326,7 +330,8 @@ std::uint16_t defineDomain(std::string_view name) {
         define(*state, record, name);
         return kIgnoredDomain;
     }
-    state->interned->domains.emplace(name, number);
+    // Without memory the name is defined again when it is used again.
+    (void)state->interned->domains.add(name, number);
     state->interned->lastDomain = number;
     state->interned->recorded[number] = domainWanted(name);
     record.kind = RecordKind::Domain;
@@ -379,6 +384,13 @@ std::uint64_t nextSchemaId() {
     return kFirstSchemaId + ready()->schemas.fetch_add(1, std::memory_order_relaxed);
 }
 std::uint64_t nextRangeId() { return ready()->ranges.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+void countDroppedEvent() {
+    State* state = ready();
+    if (state == nullptr || !state->definitions.attached()) return;
+    const Locked locked(*state);
+    RingProducer::count(state->definitions.header().droppedEvents);
+}
 
 std::uint64_t generation() {
     State* state = ready();

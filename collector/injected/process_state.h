@@ -51,6 +51,8 @@ void sayGoodbye();
 [[nodiscard]] std::uint32_t nextThreadNumber();
 [[nodiscard]] std::uint64_t nextSchemaId();
 [[nodiscard]] std::uint64_t nextRangeId();
+// An event for which the thread has no ring.
+void countDroppedEvent();
 // Changes in a forked child: whatever a thread cached before belongs to the parent.
 [[nodiscard]] std::uint64_t generation();
 

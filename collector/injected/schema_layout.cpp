@@ -1,6 +1,7 @@
 #include "collector/injected/schema_layout.h"
 
 #include <cstddef>
+#include <cstdio>
 
 namespace pleat::collector {
 namespace {
@@ -66,8 +67,16 @@ bool isCString(std::uint64_t type) {
 
 }  // namespace
 
-std::string describeLayout(const nvtxPayloadSchemaAttr_t& schema) {
-    std::string layout;
+bool LayoutText::addLine(char type, std::size_t position, std::size_t bytes, const char* name) {
+    const std::size_t room = sizeof m_text - m_size;
+    const int written =
+        std::snprintf(m_text + m_size, room, "%c %zu %zu %s\n", type, position, bytes, name);
+    if (written < 0 || static_cast<std::size_t>(written) >= room) return false;
+    m_size += static_cast<std::size_t>(written);
+    return true;
+}
+
+LayoutText::LayoutText(const nvtxPayloadSchemaAttr_t& schema) {
     std::size_t position = 0;
     for (std::size_t i = 0; schema.entries != nullptr && i < schema.numEntries; ++i) {
         const nvtxPayloadSchemaEntry_t& entry = schema.entries[i];
@@ -86,14 +95,9 @@ std::string describeLayout(const nvtxPayloadSchemaAttr_t& schema) {
                                      : (position + scalar.bytes - 1) / scalar.bytes * scalar.bytes;
         const bool describable =
             scalar.type != 0 && entry.name != nullptr && (plain || scalar.type == 't');
-        if (describable) {
-            layout += scalar.type;
-            layout += " " + std::to_string(position) + " " + std::to_string(bytes) + " " +
-                      entry.name + "\n";
-        }
+        if (describable && !addLine(scalar.type, position, bytes, entry.name)) return;
         position += bytes;
     }
-    return layout;
 }
 
 }  // namespace pleat::collector

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 
+#include "collector/injected/text_table.h"
 #include "collector/ticks.h"
 
 namespace pleat::collector {
@@ -61,7 +62,7 @@ void threadEnds(void* state) {
     auto* const thread = static_cast<ThreadState*>(state);
     t_state = nullptr;
     closeRing(*thread);
-    delete thread;
+    unmapMemory(thread, sizeof *thread);
 }
 
 pthread_key_t endKey() {
@@ -75,7 +76,8 @@ pthread_key_t endKey() {
 
 ThreadState* openThread(ThreadState* state) {
     if (state == nullptr) {
-        state = new ThreadState;
+        state = static_cast<ThreadState*>(mapMemory(sizeof *state));
+        if (state == nullptr) return nullptr;
     } else {
         closeRing(*state);
     }
@@ -94,7 +96,8 @@ ThreadState* openThread(ThreadState* state) {
 ThreadState* thread() {
     ThreadState* state = t_state;
     if (state == nullptr || state->generation != generation()) state = openThread(state);
-    return state->failed ? nullptr : state;
+    if (state == nullptr) countDroppedEvent();
+    return state == nullptr || state->failed ? nullptr : state;
 }
 
 // Writes the event if it fits beside everything reserved and `extra` more slots.

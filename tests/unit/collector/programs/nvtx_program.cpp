@@ -193,6 +193,37 @@ void forkWithHandles() {
     nvtxDomainRangeEnd(domain, open);
 }
 
+// Everything for which the library may need memory. Allocates nothing itself.
+void allCallbacks() {
+    nvtxRangePushA("outer");
+    nvtxNameOsThreadA(static_cast<std::uint32_t>(getpid()), "chief");
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("own domain");
+    nvtxEventAttributes_t attributes = emptyAttributes();
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = nvtxDomainRegisterStringA(domain, "registered");
+    nvtxDomainRangePushEx(domain, &attributes);
+    nvtxDomainNameCategoryA(domain, 3, "a category with a rather long name");
+    const nvtxRangeId_t range = nvtxRangeStartW(L"a range with a rather long name");
+    nvtxPayloadSchemaEntry_t entry{};
+    entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+    entry.name = "a_number_with_a_rather_long_name";
+    nvtxPayloadSchemaAttr_t schema{};
+    schema.fieldMask =
+        NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES;
+    schema.entries = &entry;
+    schema.numEntries = 1;
+    (void)nvtxPayloadSchemaRegister(domain, &schema);
+    char name[] = "a made-up name with a number that changes: 00";
+    for (int i = 0; i < 20; ++i) {
+        name[sizeof name - 2] = static_cast<char>('a' + i);
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+    nvtxRangeEnd(range);
+    nvtxDomainRangePop(domain);
+    nvtxRangePop();
+}
+
 int run(const std::string& what, int count) {
     if (what == "pairs") pushPop(count / 2);
     if (what == "threads") threads(4, count);
@@ -243,6 +274,7 @@ int run(const std::string& what, int count) {
         nvtxMarkA("first image");
         execl("/proc/self/exe", "nvtx_program", "text", nullptr);
     }
+    if (what == "callbacks") allCallbacks();
     if (what == "exit") return count;
     if (what == "silent") return 0;
     return 0;
