@@ -69,23 +69,20 @@ void Drain::writeLastFacts() {
 }
 
 void Drain::reportLosses() {
-    using enum base::Severity;
     if (m_writeError) {
         const std::int64_t lost = m_unwritten + m_events - m_committedEvents;
-        m_diagnostics.add(DataLoss, "write_failed", m_writeError->message,
-                          std::max<std::int64_t>(lost, 1));
+        m_diagnostics.add("write_failed", m_writeError->message, std::max<std::int64_t>(lost, 1));
     }
-    if (m_failures > 0)
-        m_diagnostics.add(DataLoss, "recorder_failed", m_firstFailure.message, m_failures);
+    if (m_failures > 0) m_diagnostics.add("recorder_failed", m_firstFailure.message, m_failures);
     if (m_queue.dropped() > 0) {
-        m_diagnostics.add(DataLoss, "dropped_by_recorder",
+        m_diagnostics.add("dropped_by_recorder",
                           fmt::format("the file was written too slowly for all events; the first "
                                       "one dropped is {}",
                                       m_queue.firstDropped()),
                           m_queue.dropped());
     }
     if (m_beyondLimit > 0) {
-        m_diagnostics.add(DataLoss, "outside_recording", "skipped events beyond the maximum size",
+        m_diagnostics.add("outside_recording", "skipped events beyond the maximum size",
                           m_beyondLimit);
     }
 }
@@ -144,7 +141,7 @@ void Drain::openNewRings() {
         base::Result<MappedRing> memory = MappedRing::open(file);
         const auto failed = [&](const base::Error& error) {
             m_unreadable.insert(name);
-            m_diagnostics.add(base::Severity::DataLoss, "unreadable_ring", error.message);
+            m_diagnostics.add("unreadable_ring", error.message);
         };
         if (!memory) {
             failed(memory.error());
@@ -173,8 +170,8 @@ void Drain::failedRing(const std::filesystem::path& mark) {
     const std::string why = error == EFBIG    ? "its file size limit (ulimit -f) is too small"
                             : error == ENOSPC ? "/dev/shm is full"
                                               : std::string(std::strerror(error));
-    m_diagnostics.add(base::Severity::DataLoss,
-                      thread == 0 ? "process_not_recorded" : "thread_not_recorded",
+    m_diagnostics.add(thread == 0 ? base::DiagnosticCode("process_not_recorded")
+                                  : base::DiagnosticCode("thread_not_recorded"),
                       fmt::format("process {}{}: cannot create shared memory for its events: {}",
                                   pid, thread == 0 ? "" : fmt::format(", thread {}", thread), why));
 }

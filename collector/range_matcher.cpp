@@ -45,8 +45,9 @@ void RangeMatcher::pop(trace::LaneId lane, std::uint16_t domain, base::TraceTime
     see(lane, time);
     std::vector<EventBegin>& open = m_open[stackOf(lane, domain)];
     if (open.empty()) {
-        m_diagnostics.add(base::Severity::Info, "unmatched_pop",
-                          fmt::format("range end at {} ns without a begin", time.ns));
+        m_diagnostics.add("unmatched_pop", [&] {
+            return fmt::format("range end at {} ns without a begin", time.ns);
+        });
         return;
     }
     close(std::move(open.back()), time, trace::EventFlag::None, more);
@@ -83,9 +84,10 @@ void RangeMatcher::mark(EventBegin mark) {
 
 void RangeMatcher::finish() {
     const auto leaveOpen = [&](EventBegin begin) {
-        m_diagnostics.add(base::Severity::Info, "open_range",
-                          fmt::format("\"{}\" began at {} ns and was open when its process ended",
-                                      begin.name, begin.time.ns));
+        m_diagnostics.add("open_range", [&] {
+            return fmt::format("\"{}\" began at {} ns and was open when its process ended",
+                               begin.name, begin.time.ns);
+        });
         const base::TraceTime last = m_lastOfLane[begin.lane];
         close(std::move(begin), last, trace::EventFlag::OpenAtEnd);
     };
@@ -94,9 +96,9 @@ void RangeMatcher::finish() {
     }
     for (auto& [range, begin] : m_started) leaveOpen(std::move(begin));
     for (const auto& [range, end] : m_ended) {
-        m_diagnostics.add(
-            base::Severity::Info, "unmatched_end",
-            fmt::format("range {} ends at {} ns without a start", range, end.time.ns));
+        m_diagnostics.add("unmatched_end", [&] {
+            return fmt::format("range {} ends at {} ns without a start", range, end.time.ns);
+        });
     }
     m_ended.clear();
     m_open.clear();

@@ -103,7 +103,7 @@ void RecordedProcess::define(const RingEvent& event) {
             m_saidGoodbye = true;
             break;
         case RecordKind::DomainRefused:
-            m_diagnostics.add(base::Severity::DataLoss, "domain_not_recorded",
+            m_diagnostics.add("domain_not_recorded",
                               fmt::format("process {}: domain \"{}\" exceeds the limit on domains",
                                           m_pid, toValidUtf8(event.text)));
             break;
@@ -176,7 +176,7 @@ void RecordedProcess::appendPayload(std::string& json, std::string_view blocks) 
         const auto schema = m_schemas.find(block.schema);
         if (schema == m_schemas.end()) {
             m_diagnostics.add(
-                base::Severity::DataLoss, "unknown_payload_schema",
+                "unknown_payload_schema",
                 fmt::format("process {}: a payload of schema {}, whose description is missing: "
                             "never registered, or dropped for lack of space",
                             m_pid, block.schema));
@@ -237,7 +237,7 @@ void RecordedProcess::handle(const RingEvent& event, ThreadRing& thread) {
         case RecordKind::Mark:
             return m_matcher.mark(beginOf(event, thread.lane, time));
         default:
-            m_diagnostics.add(base::Severity::DataLoss, "unreadable_record",
+            m_diagnostics.add("unreadable_record",
                               fmt::format("process {}: a record of unknown kind {}", m_pid,
                                           static_cast<int>(record.kind)));
     }
@@ -269,26 +269,24 @@ void RecordedProcess::finish(trace::ProcessEnd known) {
 }
 
 void RecordedProcess::reportLosses() {
-    const auto report = [&](base::Severity severity, std::string_view code, std::uint64_t number,
+    const auto report = [&](base::DiagnosticCode code, std::uint64_t number,
                             std::string_view what) {
         if (number == 0) return;
-        m_diagnostics.add(severity, code,
-                          fmt::format("process {} ({}): {}", m_pid, m_rank.program, what),
+        m_diagnostics.add(code, fmt::format("process {} ({}): {}", m_pid, m_rank.program, what),
                           static_cast<std::int64_t>(number));
     };
-    using enum base::Severity;
-    report(DataLoss, "outside_recording", m_losses.outside,
+    report("outside_recording", m_losses.outside,
            "skipped events before the delay, after the duration or beyond the maximum size");
-    report(DataLoss, "dropped_event", m_losses.events, "events dropped because the ring was full");
-    report(DataLoss, "dropped_end", m_losses.ends, "range ends dropped because the ring was full");
-    report(DataLoss, "too_deep_range", m_losses.tooDeep, "ranges nested more than 256 deep");
-    report(Info, "unmatched_pop", m_losses.pops, "a pop without a push");
-    report(DataLoss, "dropped_payload", m_losses.payloads,
+    report("dropped_event", m_losses.events, "events dropped because the ring was full");
+    report("dropped_end", m_losses.ends, "range ends dropped because the ring was full");
+    report("too_deep_range", m_losses.tooDeep, "ranges nested more than 256 deep");
+    report("unmatched_pop", m_losses.pops, "a pop without a push");
+    report("dropped_payload", m_losses.payloads,
            "payloads larger than 4 KiB, or dropped because the ring was full");
-    report(DataLoss, "cut_name", m_losses.cutNames, "names longer than 4096 bytes, cut off");
-    report(DataLoss, "unreadable_record", m_losses.unreadable, "damaged records");
-    report(DataLoss, "recorder_failed", m_losses.failed, m_firstFailure.message);
-    report(DataLoss, "dropped_definition", m_lostDefinitions,
+    report("cut_name", m_losses.cutNames, "names longer than 4096 bytes, cut off");
+    report("unreadable_record", m_losses.unreadable, "damaged records");
+    report("recorder_failed", m_losses.failed, m_firstFailure.message);
+    report("dropped_definition", m_lostDefinitions,
            "names dropped for lack of space, so their events have none");
 }
 
@@ -299,14 +297,14 @@ void RecordedProcess::reportEnd(trace::ProcessEnd known) {
                                                : fmt::format("{} (pid {})", m_rank.program, m_pid);
     if (m_rank.end == trace::ProcessEnd::Killed) {
         m_diagnostics.add(
-            base::Severity::DataLoss, "process_killed",
+            "process_killed",
             fmt::format("{} {}; its last event is at {} ns", who,
                         known == trace::ProcessEnd::Killed
                             ? "was killed"
                             : "ended without closing its recording (killed, or it called _exit)",
                         m_matcher.lastTime().ns));
     } else {
-        m_diagnostics.add(base::Severity::Info, "process_still_running",
+        m_diagnostics.add("process_still_running",
                           fmt::format("{} was still running when the command ended", who));
     }
 }

@@ -137,7 +137,7 @@ void addInnerRecordings(const fs::path& ringFolder, base::Diagnostics& diagnosti
         if (fs::path(name).extension() != kInnerExtension) continue;
         std::ifstream note(ringFolder / name);
         const std::string file{std::istreambuf_iterator<char>(note), {}};
-        diagnostics.add(base::Severity::DataLoss, "recorded_by_another",
+        diagnostics.add("recorded_by_another",
                         fmt::format("another pleat record inside the command recorded its programs "
                                     "to {}; use only one of the two",
                                     file));
@@ -147,7 +147,7 @@ void addInnerRecordings(const fs::path& ringFolder, base::Diagnostics& diagnosti
 base::Result<void> addGpu(store::Writer& writer, const GpuFacts& facts,
                           base::Diagnostics& diagnostics) {
     const GpuAvailability gpu = gpuAvailability(facts, getenv("CUDA_INJECTION64_PATH"));
-    if (gpu.notable) diagnostics.add(base::Severity::Info, "gpu_not_recorded", gpu.words);
+    if (gpu.notable) diagnostics.add("gpu_not_recorded", gpu.words);
     if (facts.cuptiVersion) {
         const auto done = writer.setMeta("cupti_version", std::to_string(*facts.cuptiVersion));
         if (!done) return done;
@@ -183,18 +183,17 @@ void judge(RecordOutcome& outcome, const RecordOptions& options,
            const std::set<std::string>& domains) {
     if (const char* other = getenv("NVTX_INJECTION64_PATH"); other != nullptr && options.nvtx) {
         outcome.diagnostics.add(
-            base::Severity::Info, "other_tool_replaced",
+            "other_tool_replaced",
             fmt::format("NVTX_INJECTION64_PATH was {}; that tool did not record this run", other));
     }
     if (options.nvtx && outcome.processes > 0 && outcome.events == 0) {
-        outcome.diagnostics.add(base::Severity::DataLoss, "no_event_recorded",
-                                whyNothing(options, domains));
+        outcome.diagnostics.add("no_event_recorded", whyNothing(options, domains));
     }
     const bool excused = outcome.diagnostics.find("process_not_recorded") != nullptr ||
                          outcome.diagnostics.find("recorded_by_another") != nullptr;
     if (options.nvtx && outcome.processes == 0 && !excused) {
         outcome.diagnostics.add(
-            base::Severity::DataLoss, "no_process_recorded",
+            "no_process_recorded",
             "no process of the command used NVTX; check that the program is instrumented "
             "(docs/instrumenting.md) and passes on its environment");
     }
@@ -271,7 +270,7 @@ void Recording::finish(RecordOutcome& outcome) {
     judge(outcome, m_options, m_drain->domains());
     const base::Result<void> closed = close(outcome);
     if (!closed && outcome.diagnostics.find("write_failed") == nullptr) {
-        outcome.diagnostics.add(base::Severity::DataLoss, "write_failed", closed.error().message);
+        outcome.diagnostics.add("write_failed", closed.error().message);
     }
 }
 
@@ -291,10 +290,8 @@ base::Result<RecordOutcome> record(const RecordOptions& options) {
     recording.keep();
     const base::Result<void> finished = base::contained([&] { recording.finish(outcome); });
     if (!finished) {
-        (void)base::contained([&] {
-            outcome.diagnostics.add(base::Severity::DataLoss, "recorder_failed",
-                                    finished.error().message);
-        });
+        (void)base::contained(
+            [&] { outcome.diagnostics.add("recorder_failed", finished.error().message); });
     }
     return outcome;
 }

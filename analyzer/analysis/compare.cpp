@@ -198,29 +198,29 @@ std::string wordsOf(const std::optional<trace::RecognisedSchedule>& schedule) {
 base::Diagnostics doubtsOf(const RunSeries& base, const RunSeries& other) {
     base::Diagnostics doubts;
     if (layoutOf(base) != layoutOf(other)) {
-        doubts.add(base::Severity::Info, "layout_differs",
+        doubts.add("layout_differs",
                    fmt::format("BASE has {} ranks and NEW {}, or their numbers or positions in the "
                                "layout differ; figures of all ranks are means per rank, and single "
                                "ranks are compared by number only",
                                base.ranks.size(), other.ranks.size()));
     }
     if (base.schedule.has_value() != other.schedule.has_value()) {
-        doubts.add(base::Severity::DataLoss, "tasks_in_one_only",
+        doubts.add("tasks_in_one_only",
                    fmt::format("only {} names pipeline tasks, so stages, microbatches and causes "
                                "of bubbles cannot be compared",
                                base.schedule ? "BASE" : "NEW"));
     } else if (wordsOf(base.schedule) != wordsOf(other.schedule)) {
-        doubts.add(base::Severity::Info, "schedule_differs",
+        doubts.add("schedule_differs",
                    fmt::format("BASE ran {}, NEW {}; tasks are compared by stage and microbatch, "
                                "which may contain different work",
                                wordsOf(base.schedule), wordsOf(other.schedule)));
     } else if (!base.schedule) {
-        doubts.add(base::Severity::Info, "no_tasks",
+        doubts.add("no_tasks",
                    "neither run names pipeline tasks, so stages and microbatches are not compared");
     }
     if (base.has(Level::Kernel) != other.has(Level::Kernel)) {
         doubts.add(
-            base::Severity::DataLoss, "devices_in_one_only",
+            "devices_in_one_only",
             fmt::format("only {} has recorded device work, so its compute is the time of kernels "
                         "and that of the other is the time of tasks; the two are not comparable",
                         base.has(Level::Kernel) ? "BASE" : "NEW"));

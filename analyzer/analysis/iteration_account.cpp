@@ -26,7 +26,7 @@ void noteContradictions(const trace::Trace& trace, const graph::TaskGraph& graph
     const graph::Contradictions& found = graph.contradictions();
     if (found.count == 0 || !found.before.valid()) return;
     diagnostics.add(
-        base::Severity::Info, "dependency_contradicted",
+        "dependency_contradicted",
         fmt::format(
             "{} ends {:.3f} ms after {} starts, although that must follow it; dependency dropped",
             describe(trace, graph.nodes()[found.before]),
@@ -54,7 +54,7 @@ IterationAccount accountIteration(const graph::RunIndex& run, const IdleExplaine
             account.graph = std::move(*graph);
             return account;
         } else {
-            diagnostics.add(base::Severity::Error, "task_graph_unusable",
+            diagnostics.add("task_graph_unusable",
                             fmt::format("iteration {}: {}; its bubble has no causes and it is not "
                                         "on the critical path",
                                         window.iteration, graph.error().message));

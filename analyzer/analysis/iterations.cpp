@@ -60,7 +60,7 @@ base::Result<std::vector<graph::IterationWindow>> selectIterations(
             selected.push_back(window);
             continue;
         }
-        diagnostics.add(base::Severity::DataLoss, "iteration_incomplete",
+        diagnostics.add("iteration_incomplete",
                         fmt::format("iteration {} is excluded: a rank has no complete range, or "
                                     "fewer tasks than in the other iterations",
                                     window.iteration));

@@ -482,7 +482,7 @@ class ModelMaker {
 
 void noteUnusable(const base::Error& error, std::int32_t iteration,
                   base::Diagnostics& diagnostics) {
-    diagnostics.add(base::Severity::Error, "iteration_not_replayed",
+    diagnostics.add("iteration_not_replayed",
                     fmt::format("iteration {} cannot be replayed: {}", iteration, error.message));
 }
 
@@ -521,7 +521,7 @@ void keepUnexplained(ModelMaker& maker, base::Diagnostics& diagnostics) {
     if (bare.predicted >= bare.measured || bare.errorFraction <= kMostUnexplained) return;
     maker.keepLaunches();
     diagnostics.add(
-        base::Severity::Info, "launches_kept",
+        "launches_kept",
         fmt::format("steps take {:.1f} % longer than their timers explain; work that starts later "
                     "than its dependencies allow counts as a pause of its rank",
                     100 * bare.errorFraction));
@@ -539,7 +539,7 @@ ReplayModel replayModel(const graph::RunIndex& run, std::span<const graph::Itera
         keepUnexplained(maker, diagnostics);
         return std::move(maker).finish();
     }
-    if (!steps) diagnostics.add(base::Severity::Info, "timers_unusable", steps.error().message);
+    if (!steps) diagnostics.add("timers_unusable", steps.error().message);
     if (trace.annotations().tasks.empty()) {
         // One rank alone has no peers.
         if (run.trainingRanks().size() > 1)

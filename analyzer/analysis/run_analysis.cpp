@@ -78,20 +78,20 @@ void noteTransfers(const RunAnalysis& analysis,
         }
     }
     if (unmatched > 0) {
-        diagnostics.add(base::Severity::DataLoss, "transfer_without_partner",
+        diagnostics.add("transfer_without_partner",
                         "counted as moving data for its whole length, because the partner's ready "
                         "time is unknown",
                         unmatched);
     }
     if (unsure > 0) {
-        diagnostics.add(base::Severity::Info, "late_peer_unsure",
+        diagnostics.add("late_peer_unsure",
                         "a rank waited in a collective no longer than clocks and timers resolve "
                         "(clock_bound, timer_resolution), or another member arrived that shortly "
                         "before the last one, so the late rank is unknown",
                         unsure);
     }
     if (analysis.transfers.empty()) {
-        diagnostics.add(base::Severity::Info, "no_transfers",
+        diagnostics.add("no_transfers",
                         "no communication was recorded, so overlap cannot be computed; record "
                         "NCCL kernels (torch.profiler with CUDA activities, or nsys profile -t "
                         "cuda,nvtx), or mark the transfers of your program with ranges "
@@ -108,7 +108,7 @@ void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnos
         const trace::Rank& rank = trace.ranks()[trace::RankId::at(i)];
         if (hasTasks[i] || !transfers[i] || rank.number < 0) continue;
         diagnostics.add(
-            base::Severity::DataLoss, "rank_without_tasks",
+            "rank_without_tasks",
             fmt::format("rank {} communicates, but none of its events names a forward or backward "
                         "pass, so it is not in the figures; name them as on the other ranks: {}",
                         rank.number, annotate::kHowToNameActions));
@@ -117,12 +117,12 @@ void noteRanksWithoutTasks(const trace::Trace& trace, base::Diagnostics& diagnos
 
 void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& diagnostics) {
     if (trace.annotations().tasks.empty() && anyWindow) {
-        diagnostics.add(base::Severity::Info, "no_tasks",
+        diagnostics.add("no_tasks",
                         fmt::format("{}, so the figures are of device work, not of stages and "
                                     "microbatches; {}",
                                     annotate::kNoActionNamed, annotate::kHowToNameActions));
     } else if (trace.annotations().tasks.empty()) {
-        diagnostics.add(base::Severity::Error, "no_tasks",
+        diagnostics.add("nothing_to_analyse",
                         fmt::format("{}, and no iteration of device work was found, so no times "
                                     "can be accounted for; {}",
                                     annotate::kNoActionNamed, annotate::kHowToNameActions));
@@ -130,7 +130,7 @@ void noteMissing(const trace::Trace& trace, bool anyWindow, base::Diagnostics& d
         noteRanksWithoutTasks(trace, diagnostics);
     }
     if (!trace.annotations().tasks.empty() && !anyWindow) {
-        diagnostics.add(base::Severity::Error, "no_complete_iteration",
+        diagnostics.add("no_complete_iteration",
                         "no iteration was recorded completely on every rank; record more "
                         "iterations, or let the run finish");
     }
@@ -196,7 +196,7 @@ base::Result<RunAnalysis> analyseRun(const graph::RunIndex& run, const AnalysisO
     analysis.diagnostics.add(run.diagnostics());
     const auto all = run.windows();
     if (const auto usable = checkTimes(run, all); !usable) {
-        analysis.diagnostics.add(base::Severity::Error, "times_unusable", usable.error().message);
+        analysis.diagnostics.add("times_unusable", usable.error().message);
         return analysis;
     }
     const auto windows = selectIterations(all, options.iterations, analysis.diagnostics);

@@ -40,7 +40,7 @@ void noteRepeatedTasks(Draft& draft) {
             task.stage != before.stage || task.microbatch != before.microbatch)
             continue;
         draft.diagnostics.add(
-            base::Severity::Error, "task_twice",
+            "task_twice",
             fmt::format("\"{}\" of rank {} appears twice in the trace, from {} to {} ns",
                         base::printable(draft.events.name(task.event), 80),
                         draft.ranks[task.rank].number, task.span.begin.ns, task.span.end.ns));

@@ -203,7 +203,7 @@ std::string restsOn(const ClockCorrection& correction) {
 
 void sayUnknown(const trace::Rank& rank, base::Diagnostics& diagnostics) {
     diagnostics.add(
-        base::Severity::Error, "clock_unknown",
+        "clock_unknown",
         fmt::format(
             "rank {} shares neither collectives nor messages in both directions with the others, "
             "and the file does not give its host's UTC, so its clock cannot be related to theirs",
@@ -214,7 +214,7 @@ void sayCorrected(const trace::Trace& trace, const ClockAlignment& alignment, Ra
                   base::Diagnostics& diagnostics) {
     const ClockCorrection& correction = alignment.of[rank];
     diagnostics.add(
-        base::Severity::Info, "clock_corrected",
+        "clock_corrected",
         fmt::format("rank {}'s clock was aligned to rank {}'s: {}{}, from {}",
                     trace.ranks()[rank].number, trace.ranks()[alignment.reference].number,
                     microseconds(correction.offset),
@@ -235,7 +235,7 @@ void sayShared(const trace::Trace& trace, const ClockAlignment& alignment,
                 before.clock.recording == rank.clock.recording)
                 continue;
             diagnostics.add(
-                base::Severity::Info, "clock_shared",
+                "clock_shared",
                 fmt::format("ranks {} and {} were recorded on one host{}, so they share a clock",
                             before.number, rank.number,
                             rank.host.empty() ? std::string() : ", " + rank.host));
@@ -250,7 +250,7 @@ base::Diagnostics saidOfClocks(const trace::Trace& trace,
                                const std::optional<ClockAlignment>& related) {
     base::Diagnostics diagnostics;
     if (!related) {
-        diagnostics.add(base::Severity::Error, "clock_unknown",
+        diagnostics.add("clock_unknown",
                         "the files share neither collectives nor messages in both directions, and "
                         "they do not give UTC, so their clocks cannot be related and times of "
                         "different ranks cannot be compared");
@@ -276,7 +276,7 @@ base::Diagnostics saidOfClocks(const trace::Trace& trace,
             sayCorrected(trace, alignment, id, diagnostics);
     }
     diagnostics.add(
-        base::Severity::Info, "clock_bound",
+        "clock_bound",
         fmt::format("times of ranks on different clocks are comparable to within {}{}",
                     microseconds(worst),
                     byUtc ? ", because some are related only by their hosts' UTC" : ""));

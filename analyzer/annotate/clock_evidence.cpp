@@ -126,7 +126,7 @@ class Gatherer {
             if (!difference) continue;
             apart.insert(first.clock.clock);
             m_clocks.diagnostics.add(
-                base::Severity::Info, "clock_not_shared",
+                "clock_not_shared",
                 fmt::format("ranks {} and {} seem to be on one host, but the collectives they "
                             "share end {:.3f} ms apart, so their clocks are treated as different",
                             first.number, second.number,

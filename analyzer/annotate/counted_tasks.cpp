@@ -15,7 +15,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using schedule::ActionKind;
 
 bool isCounted(const trace::Task& task) { return task.microbatch < 0 || task.stage < 0; }
@@ -55,20 +54,22 @@ class CountedTasks {
                 m_draft.stagesUnknown = true;
         }
         if (task.stage < 0) {
-            m_draft.diagnostics.add(
-                Severity::DataLoss, "task_without_stage",
-                fmt::format("\"{}\" of rank {}: neither its name nor the rank's messages give its "
-                            "stage; skipped",
-                            base::printable(m_draft.events.name(task.event), 80),
-                            m_draft.ranks[task.rank].number));
+            m_draft.diagnostics.add("task_without_stage", [&] {
+                return fmt::format(
+                    "\"{}\" of rank {}: neither its name nor the rank's messages give its "
+                    "stage; skipped",
+                    base::printable(m_draft.events.name(task.event), 80),
+                    m_draft.ranks[task.rank].number);
+            });
             return false;
         }
         task.iteration = std::max(task.iteration, 0);
         if (task.microbatch < 0)
             task.microbatch = m_next[{task.rank, task.iteration, task.stage, task.kind}]++;
-        m_draft.diagnostics.add(Severity::Info, "fields_guessed",
-                                fmt::format("\"{}\": microbatches were counted",
-                                            base::printable(m_draft.events.name(task.event), 80)));
+        m_draft.diagnostics.add("fields_guessed", [&] {
+            return fmt::format("\"{}\": microbatches were counted",
+                               base::printable(m_draft.events.name(task.event), 80));
+        });
         return true;
     }
 
@@ -144,7 +145,7 @@ void nameCountedMessages(Draft& draft) {
             message.microbatch = task.microbatch;
         }
         draft.diagnostics.add(
-            Severity::Info, "fields_guessed",
+            "fields_guessed",
             "a message does not give its microbatch; derived from the order of tasks",
             static_cast<std::int64_t>(group.messages.size()));
     }

@@ -57,10 +57,10 @@ class DeviceTimes {
             std::lower_bound(launches.begin(), launches.end(), range.begin,
                              [](const Launch& l, base::TraceTime time) { return l.called < time; });
         if (launch == launches.end() || launch->called >= range.end) {
-            m_draft.diagnostics.add(
-                base::Severity::Info, "host_time_of_task",
-                fmt::format("\"{}\" launched no device work; using its host range",
-                            base::printable(m_draft.events.name(item.event), 80)));
+            m_draft.diagnostics.add("host_time_of_task", [&] {
+                return fmt::format("\"{}\" launched no device work; using its host range",
+                                   base::printable(m_draft.events.name(item.event), 80));
+            });
             return;
         }
         const auto last = std::find_if(launch, launches.end(),

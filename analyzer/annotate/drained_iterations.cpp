@@ -95,7 +95,7 @@ class DrainedIterations {
         for (const trace::Task* task : of.tasks) {
             if (task->iteration < 0) continue;
             m_draft.diagnostics.add(
-                base::Severity::Info, "iteration_guessed",
+                "iteration_guessed",
                 fmt::format("\"{}\": no range marks iterations; each is assumed to end {}",
                             base::printable(m_draft.events.name(task->event), 80),
                             of.optimizer.empty() ? "when as many backwards as forwards have run"

@@ -12,7 +12,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using schedule::ActionKind;
 using trace::RankId;
 using StagesOfRank = std::vector<std::vector<std::int32_t>>;  // [RankId index], ascending
@@ -44,7 +43,7 @@ void fillRankNumbers(Draft& draft, const StagesOfRank& stages) {
             rank.number = next;
         }
         draft.diagnostics.add(
-            Severity::Info, "rank_guessed",
+            "rank_guessed",
             fmt::format("process {}{}{} does not give its rank; taken as {}", rank.pid,
                         rank.host.empty() ? "" : " on ", rank.host, rank.number));
     }
@@ -85,7 +84,7 @@ void fillCoordinates(Draft& draft, const StagesOfRank& stages) {
             if (at.tp < 0) at.tp = tensorPlace[id.index()];
             const std::int32_t next = replica[at.tp]++;
             if (at.dp < 0) at.dp = next;
-            draft.diagnostics.add(Severity::Info, "coordinates_guessed",
+            draft.diagnostics.add("coordinates_guessed",
                                   fmt::format("rank {} does not give its position; taken as dp {}, "
                                               "pp {}, because it runs stage {}",
                                               number, at.dp, at.pp, stage));

@@ -14,7 +14,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using trace::RankId;
 constexpr std::int32_t kLastIteration = std::numeric_limits<std::int32_t>::max();
 
@@ -52,7 +51,7 @@ class IterationGuess {
             rank = span.rank;
             if (span.iteration < 0) {
                 span.iteration = next;
-                note(Severity::Info, "fields_guessed", span.event, "iteration ranges were counted");
+                note("fields_guessed", span.event, "iteration ranges were counted");
             }
             next = span.iteration + (span.iteration < kLastIteration ? 1 : 0);
             numberOf[span.event] = span.iteration;
@@ -78,7 +77,7 @@ class IterationGuess {
                                                 return key < std::pair(task.rank, task.span.begin);
                                             });
         transfer.iteration = (after == first ? first : std::prev(after))->iteration;
-        note(Severity::Info, "iteration_guessed", transfer.event,
+        note("iteration_guessed", transfer.event,
              "iteration taken from the task in or after which it was called");
     }
 
@@ -88,12 +87,11 @@ class IterationGuess {
         if (item.iteration >= 0) return;
         if (const trace::IterationSpan* span = m_enclosing.at(item.rank, calledAt(item))) {
             item.iteration = span->iteration;
-            note(Severity::Info, "fields_guessed", item.event,
-                 "iteration taken from the enclosing range");
+            note("fields_guessed", item.event, "iteration taken from the enclosing range");
         } else if (countable) {
             const base::StringId name = m_draft.events.columns().name[item.event.index()];
             item.iteration = m_repetitions[{item.rank, name, identityOf(item)}]++;
-            note(Severity::Info, "iteration_guessed", item.event,
+            note("iteration_guessed", item.event,
                  "iteration counted by how often the rank ran it before");
         }
     }
@@ -142,12 +140,9 @@ class IterationGuess {
         return m_draft.events.lanes()[lane].kind == trace::LaneKind::DeviceStream;
     }
 
-    void note(Severity severity, std::string_view code, trace::EventId event,
-              std::string_view what) {
-        const base::Diagnostic* known = m_draft.diagnostics.find(code);
+    void note(base::DiagnosticCode code, trace::EventId event, std::string_view what) {
         m_draft.diagnostics.add(
-            severity, code,
-            known ? std::string() : fmt::format("\"{}\": {}", m_draft.events.name(event), what));
+            code, [&] { return fmt::format("\"{}\": {}", m_draft.events.name(event), what); });
     }
 
     Draft& m_draft;

@@ -170,7 +170,7 @@ class ForeignActions {
                 addMessage(range, event, iteration);
             }
         }
-        note(candidate, base::Severity::Info, "actions_recognised",
+        note(candidate, "actions_recognised",
              fmt::format("{} in {} have names of pipeline actions (\"{}\") and pair up as forwards "
                          "and backwards; used as tasks",
                          counted(candidate), title(domain), example(candidate)));
@@ -192,15 +192,14 @@ class ForeignActions {
     }
 
     void leave(const Candidate& candidate, base::StringId domain, std::string_view why) {
-        note(candidate, base::Severity::Info, "actions_not_used",
+        note(candidate, "actions_not_used",
              fmt::format("{} in {} look like pipeline actions (\"{}\"), but {}; not used (if they "
                          "are actions, write a rule: docs/importing.md)",
                          counted(candidate), title(domain), example(candidate), why));
     }
 
-    void note(const Candidate& candidate, base::Severity severity, std::string_view code,
-              std::string_view text) {
-        m_draft.diagnostics.add(severity, code, text, static_cast<std::int64_t>(candidate.size()));
+    void note(const Candidate& candidate, base::DiagnosticCode code, std::string_view text) {
+        m_draft.diagnostics.add(code, text, static_cast<std::int64_t>(candidate.size()));
     }
 
     [[nodiscard]] static std::string counted(const Candidate& candidate) {

@@ -21,7 +21,6 @@ namespace {
 
 using base::Duration;
 using base::Interval;
-using base::Severity;
 using base::TraceTime;
 using schedule::ActionKind;
 using trace::TransferId;
@@ -74,7 +73,7 @@ class Inference {
         }
         if (m_confidence < 0.5) {
             m_draft.diagnostics.add(
-                Severity::Info, "pattern_not_understood",
+                "pattern_not_understood",
                 fmt::format("ranks exchange messages, but not in the order of GPipe or 1F1B with "
                             "one stage per rank, so no tasks were inferred; {}",
                             kHowToNameActions));
@@ -85,7 +84,7 @@ class Inference {
         for (const RankIteration& of : m_messages)
             if (of.isComplete(m_microbatches)) place(of);
         m_draft.diagnostics.add(
-            Severity::Info, "tasks_inferred",
+            "tasks_inferred",
             fmt::format("no event names a task; they were inferred from messages as {} with {} "
                         "microbatches on {} ranks, which fits {:.0f} % of the ranks' iterations{}",
                         best, m_microbatches, m_stages, 100 * m_confidence,

@@ -169,7 +169,7 @@ class Levels {
         std::erase_if(m_draft.enclosing, isDropped);
         std::erase_if(m_draft.found.iterations, isDropped);
         m_draft.diagnostics.add(
-            base::Severity::Info, "iteration_ranges_nested",
+            "iteration_ranges_nested",
             fmt::format("\"{}\" of rank {} at {} ns is not an iteration: iterations are the "
                         "outermost numbered ranges that repeat{}",
                         base::printable(m_draft.events.name(example->span.event), 80),

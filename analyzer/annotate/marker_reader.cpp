@@ -17,7 +17,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using schedule::Action;
 using schedule::ActionKind;
 using trace::EventId;
@@ -69,8 +68,10 @@ class MarkerReader {
         if (!isTask && domain != m_transferDomain) return;
         const trace::Event event = m_events.event(id);
         if (!m_arguments.read(m_events.arguments(id))) {
-            note(Severity::DataLoss, "unreadable_arguments",
-                 fmt::format("{}: \"{}\" is not a JSON object", where(id), m_events.arguments(id)));
+            note("unreadable_arguments", [&] {
+                return fmt::format("{}: \"{}\" is not a JSON object", where(id),
+                                   m_events.arguments(id));
+            });
         }
         if (event.kind == trace::EventKind::Mark) return readMark(id);
         const std::string_view name = m_events.name(id);
@@ -85,7 +86,7 @@ class MarkerReader {
         if (isTask && meaning.action && meaning.action->kind == ActionKind::Reshard) return;
         // Programs that know only one domain name their messages here as well.
         if (!isTask || meaning.action) return readTransfer(id, event, meaning);
-        note(Severity::Info, "unknown_marker", where(id));
+        note("unknown_marker", [&] { return where(id); });
     }
 
     const Meaning& meaningOf(base::StringId name) {
@@ -100,7 +101,7 @@ class MarkerReader {
 
     bool closed(EventId id, const trace::Event& event) {
         if (event.flag != trace::EventFlag::OpenAtEnd) return true;
-        note(Severity::DataLoss, "open_task", fmt::format("{} without an end", where(id)));
+        note("open_task", [&] { return fmt::format("{} without an end", where(id)); });
         return false;
     }
 
@@ -135,7 +136,7 @@ class MarkerReader {
     void readTransfer(EventId id, const trace::Event& event, const Meaning& meaning) {
         const auto named = m_arguments.text("operation");
         if (!named && !meaning.action && !meaning.operation) {
-            return note(Severity::Info, "unknown_marker", where(id));
+            return note("unknown_marker", [&] { return where(id); });
         }
         if (!closed(id, event)) return;
         trace::Transfer transfer;
@@ -160,8 +161,9 @@ class MarkerReader {
             transfer.group = groupOf(*group, transfer.dimension, transfer.rank);
         }
         if (!named || !m_arguments.integer("group") || transfer.sequence < 0) {
-            note(Severity::Info, "fields_guessed",
-                 fmt::format("{}: operation, group or sequence is not recorded", where(id)));
+            note("fields_guessed", [&] {
+                return fmt::format("{}: operation, group or sequence is not recorded", where(id));
+            });
         }
         m_draft.found.transfers.push(transfer);
     }
@@ -186,12 +188,12 @@ class MarkerReader {
         const RankId rank = rankOf(m_events.event(id));
         if (name == markers::kRank) return readRankMark(id, rank);
         if (name != markers::kProcessGroup) {
-            return note(Severity::Info, "unknown_marker", where(id));
+            return note("unknown_marker", [&] { return where(id); });
         }
         const auto native = m_arguments.integer("group");
         if (!native || *native < 0) {
-            return note(Severity::DataLoss, "unreadable_arguments",
-                        fmt::format("{} has no group", where(id)));
+            return note("unreadable_arguments",
+                        [&] { return fmt::format("{} has no group", where(id)); });
         }
         const auto dimension = trace::parseDimension(m_arguments.text("dimension").value_or(""));
         const trace::GroupId groupId =
@@ -204,10 +206,12 @@ class MarkerReader {
         trace::Rank& rank = m_draft.ranks[rankId];
         const auto number = m_arguments.integer32("rank");
         if (number && rank.number >= 0 && rank.number != *number) {
-            note(Severity::Error, "rank_conflict",
-                 fmt::format("process {} on {} reports rank {}, but its environment says {}; using "
-                             "the program's value",
-                             rank.pid, rank.host, *number, rank.number));
+            note("rank_conflict", [&] {
+                return fmt::format(
+                    "process {} on {} reports rank {}, but its environment says {}; using "
+                    "the program's value",
+                    rank.pid, rank.host, *number, rank.number);
+            });
         }
         rank.number = number.value_or(rank.number);
         trace::Coordinates& at = rank.coordinates;
@@ -218,8 +222,8 @@ class MarkerReader {
         at.cp = m_arguments.integer32("cp").value_or(at.cp);
         if (const auto device = m_arguments.text("device")) rank.device = *device;
         if (!number) {
-            note(Severity::DataLoss, "unreadable_arguments",
-                 fmt::format("{} has no rank number", where(id)));
+            note("unreadable_arguments",
+                 [&] { return fmt::format("{} has no rank number", where(id)); });
         }
     }
 
@@ -243,8 +247,8 @@ class MarkerReader {
                                 group.members.end());
             const auto seen = static_cast<std::int32_t>(group.members.size());
             if (group.size == 0 || group.size == seen) continue;
-            note(seen < group.size ? Severity::DataLoss : Severity::Error,
-                 seen < group.size ? "group_incomplete" : "group_conflict",
+            note(seen < group.size ? base::DiagnosticCode("group_incomplete")
+                                   : base::DiagnosticCode("group_conflict"),
                  fmt::format("group {} was announced with {} members, but {} were found",
                              group.nativeId, group.size, seen));
         }
@@ -261,10 +265,11 @@ class MarkerReader {
             if (rank.number < 0) continue;
             const auto [other, isNew] = byNumber.try_emplace(rank.number, &rank);
             if (isNew || isSameProcess(rank, *other->second)) continue;
-            note(Severity::Error, "duplicate_rank",
-                 fmt::format("process {} on {} and process {} on {} are both rank {}",
-                             other->second->pid, other->second->host, rank.pid, rank.host,
-                             rank.number));
+            note("duplicate_rank", [&] {
+                return fmt::format("process {} on {} and process {} on {} are both rank {}",
+                                   other->second->pid, other->second->host, rank.pid, rank.host,
+                                   rank.number);
+            });
         }
     }
 
@@ -276,8 +281,9 @@ class MarkerReader {
                            m_events.ranks()[rankOf(event)].pid);
     }
 
-    void note(Severity severity, std::string_view code, std::string_view example) {
-        m_draft.diagnostics.add(severity, code, example);
+    template <class Example>
+    void note(base::DiagnosticCode code, const Example& example) {
+        m_draft.diagnostics.add(code, example);
     }
 
     const trace::Trace& m_events;

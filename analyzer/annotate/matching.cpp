@@ -17,7 +17,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using schedule::ActionKind;
 using trace::Operation;
 using trace::Transfer;
@@ -214,10 +213,10 @@ class Matcher {
             match.complete = match.members.size() >= std::max<std::size_t>(expected, 1);
             if (match.members.size() == 1 && expected != 1) return;
             if (!match.complete) {
-                m_draft.diagnostics.add(
-                    Severity::DataLoss, "incomplete_match",
-                    fmt::format("{}: {} of {} members found", describe(first->id),
-                                match.members.size(), expected));
+                m_draft.diagnostics.add("incomplete_match", [&] {
+                    return fmt::format("{}: {} of {} members found", describe(first->id),
+                                       match.members.size(), expected);
+                });
             }
             if (byOrder) noteOrder(first->id);
             m_found.push_back(std::move(match));
@@ -257,11 +256,15 @@ class Matcher {
                           [](const trace::Rank& rank) { return rank.number >= 0; }) == 1;
         for (std::size_t i = 0; i < m_transfers.size(); ++i) {
             if (m_transfers[TransferId::at(i)].match.valid()) continue;
-            m_draft.diagnostics.add(alone ? Severity::Info : Severity::DataLoss,
-                                    "unmatched_transfer",
-                                    describe(TransferId::at(i)) +
-                                        (alone ? " has no partner, because only one rank was given"
-                                               : " has no partner"));
+            const TransferId id = TransferId::at(i);
+            if (alone) {
+                m_draft.diagnostics.add("partner_not_given", [&] {
+                    return describe(id) + " has no partner, because only one rank was given";
+                });
+            } else {
+                m_draft.diagnostics.add("unmatched_transfer",
+                                        [&] { return describe(id) + " has no partner"; });
+            }
         }
     }
 
@@ -274,8 +277,8 @@ class Matcher {
             if (early.ns <= 0) continue;
             const bool noise = early <= m_mostNoise;
             m_draft.diagnostics.add(
-                noise ? Severity::Info : Severity::Error,
-                noise ? "timers_disagree" : "clock_disagrees",
+                noise ? base::DiagnosticCode("timers_disagree")
+                      : base::DiagnosticCode("clock_disagrees"),
                 fmt::format("{} ended {} ns before rank {} started its part{}", describe(member),
                             early.ns, m_draft.ranks[match.lastRank].number,
                             noise ? ", so timers or clocks are wrong by that much" : ""));
@@ -292,7 +295,7 @@ class Matcher {
 
     void noteOrder(TransferId id) {
         m_draft.diagnostics.add(
-            Severity::Info, "matched_by_order",
+            "matched_by_order",
             describe(id) + (m_transfers[id].group.valid() ? " has no sequence number"
                                                           : " does not give its group"));
     }

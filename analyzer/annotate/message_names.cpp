@@ -129,7 +129,7 @@ class MessageNames {
                  forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward);
         }
         m_draft.diagnostics.add(
-            base::Severity::Info, "fields_guessed",
+            "fields_guessed",
             "a message does not give its microbatch; derived from the order of tasks",
             static_cast<std::int64_t>(2 * messages.size()));
     }

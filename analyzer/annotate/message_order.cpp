@@ -66,7 +66,7 @@ void numberIterations(Draft& draft) {
     if (counts.empty() || !sameEverywhere) return;
     for (const RankIteration& of : all) number(draft, of, counts);
     draft.diagnostics.add(
-        base::Severity::Info, "iteration_guessed",
+        "iteration_guessed",
         "no iteration is marked; each is assumed to end when the first rank has received "
         "as many gradients as it sent activations",
         static_cast<std::int64_t>(counts.size()));

@@ -13,7 +13,6 @@
 namespace pleat::annotate {
 namespace {
 
-using base::Severity;
 using trace::Operation;
 using trace::RankId;
 using trace::TransferId;
@@ -147,16 +146,19 @@ class OrderNumbers {
         std::size_t collectives = 0;
         for (const auto& [of, list] : m_ofRanks) collectives += list.size();
         m_draft.diagnostics.add(
-            Severity::DataLoss, "collectives_differ",
-            fmt::format("rank {} ran different collectives than rank {}, or in a different order, "
-                        "and they have no numbers; not matched",
-                        m_draft.ranks[rank].number, m_draft.ranks[m_reference].number),
+            "collectives_differ",
+            [&] {
+                return fmt::format(
+                    "rank {} ran different collectives than rank {}, or in a different order, "
+                    "and they have no numbers; not matched",
+                    m_draft.ranks[rank].number, m_draft.ranks[m_reference].number);
+            },
             static_cast<std::int64_t>(collectives));
     }
 
     void note(RankId rank, const OrderAlignment& alignment) {
-        const auto say = [&](std::string_view code, std::string_view what) {
-            m_draft.diagnostics.add(Severity::Info, code,
+        const auto say = [&](base::DiagnosticCode code, std::string_view what) {
+            m_draft.diagnostics.add(code,
                                     fmt::format("rank {}'s {}", m_draft.ranks[rank].number, what));
         };
         const auto& partners = alignment.partners;
@@ -190,10 +192,13 @@ class OrderNumbers {
         }
         if (missing == 0) return;
         m_draft.diagnostics.add(
-            Severity::DataLoss, "collective_lost",
-            fmt::format("rank {} is missing from a collective of the others after its number {} of "
-                        "{}; the following ones are matched by their ends and sizes",
-                        m_draft.ranks[rank].number, hole, own.size()),
+            "collective_lost",
+            [&] {
+                return fmt::format(
+                    "rank {} is missing from a collective of the others after its number {} of "
+                    "{}; the following ones are matched by their ends and sizes",
+                    m_draft.ranks[rank].number, hole, own.size());
+            },
             missing);
     }
 
@@ -214,7 +219,7 @@ void joinGuessed(Draft& draft, NamedGroups& groups, const CollectivesOfRanks& of
                 fmt::format("every rank, {}", trace::toString(dimension)), dimension, 0, rank);
         }
         draft.diagnostics.add(
-            Severity::Info, "communicator_guessed",
+            "communicator_guessed",
             "a collective does not give its communicator; assumed to be of all ranks, in order",
             static_cast<std::int64_t>(list.size()));
     }

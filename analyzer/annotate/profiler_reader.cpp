@@ -22,7 +22,6 @@ namespace pleat::annotate {
 namespace {
 
 namespace categories = trace::categories;
-using base::Severity;
 using trace::EventId;
 using trace::Operation;
 using trace::RankId;
@@ -82,13 +81,14 @@ class ProfilerReader {
                 if (!categories::isDeviceWork(m_draft.events.domain(id))) continue;
                 const base::Interval now = m_draft.events.event(id).span;
                 if (before && m_draft.events.event(*before).span.end > now.begin + kFar) {
-                    m_draft.diagnostics.add(
-                        Severity::Error, "impossible_duration",
-                        fmt::format("\"{}\" at {} ns lasts {} ns, far past the start of the next "
-                                    "work on its stream",
-                                    base::printable(m_draft.events.name(*before), 80),
-                                    m_draft.events.event(*before).span.begin.ns,
-                                    m_draft.events.event(*before).span.length().ns));
+                    m_draft.diagnostics.add("impossible_duration", [&] {
+                        return fmt::format(
+                            "\"{}\" at {} ns lasts {} ns, far past the start of the next "
+                            "work on its stream",
+                            base::printable(m_draft.events.name(*before), 80),
+                            m_draft.events.event(*before).span.begin.ns,
+                            m_draft.events.event(*before).span.length().ns);
+                    });
                 }
                 before = id;
             }
@@ -179,10 +179,10 @@ class ProfilerReader {
             addTask(id);
             // Where there is device work, that of the task is looked for (device_times.h).
             if (m_ranksWithWork.contains(rank)) continue;
-            m_draft.diagnostics.add(
-                Severity::Info, "host_time_of_task",
-                fmt::format("\"{}\": only its host range was recorded, not its device work",
-                            m_draft.events.name(id)));
+            m_draft.diagnostics.add("host_time_of_task", [&] {
+                return fmt::format("\"{}\": only its host range was recorded, not its device work",
+                                   m_draft.events.name(id));
+            });
         }
     }
 

@@ -211,7 +211,7 @@ std::optional<trace::RecognisedSchedule> recogniseSchedule(Draft& draft) {
     std::set<trace::RankId> ranks;
     for (const trace::Task& task : draft.found.tasks) ranks.insert(task.rank);
     draft.diagnostics.add(
-        base::Severity::DataLoss, "stages_unknown",
+        "stages_unknown",
         fmt::format("the recorded events do not show which part of a pipeline the recorded rank{}, "
                     "so no schedule is reported; open the traces of all ranks together, and {}",
                     ranks.size() == 1 ? " runs" : "s run", kHowToNameStages),

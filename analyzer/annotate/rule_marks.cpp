@@ -101,11 +101,12 @@ class RuleMarks::Pairing {
     }
 
     void lost(const RuleMatch& mark) {
-        m_draft.diagnostics.add(
-            base::Severity::DataLoss, "mark_without_partner",
-            fmt::format("\"{}\" at {} ns marks the {} of a range, but its counterpart is missing",
-                        base::printable(m_draft.events.name(mark.event), 80), mark.span.begin.ns,
-                        mark.rule->edge == RuleEdge::Begin ? "begin" : "end"));
+        m_draft.diagnostics.add("mark_without_partner", [&] {
+            return fmt::format(
+                "\"{}\" at {} ns marks the {} of a range, but its counterpart is missing",
+                base::printable(m_draft.events.name(mark.event), 80), mark.span.begin.ns,
+                mark.rule->edge == RuleEdge::Begin ? "begin" : "end");
+        });
     }
 
     Draft& m_draft;

@@ -100,11 +100,12 @@ class RuleOutcome {
             rank.number = narrow(number);
         const auto known = m_numbered.find(id);
         if (number >= 0 && known != m_numbered.end() && known->second != number) {
-            m_draft.diagnostics.add(
-                base::Severity::Error, "rank_conflict",
-                fmt::format("rule {}: \"{}\" gives rank {}, but its process is rank {}; a process "
-                            "can be only one rank",
-                            numberOf(*match.rule), printed(match.event), number, known->second));
+            m_draft.diagnostics.add("rank_conflict", [&] {
+                return fmt::format(
+                    "rule {}: \"{}\" gives rank {}, but its process is rank {}; a process "
+                    "can be only one rank",
+                    numberOf(*match.rule), printed(match.event), number, known->second);
+            });
         }
         const auto place = [&](RuleNumber field, std::int32_t& at) {
             if (match.numbers[field] >= 0) at = narrow(match.numbers[field]);
@@ -136,12 +137,12 @@ class RuleOutcome {
                 m_unplaced.push_back({task, {}, rank, n[Chunk], match.rule->stageRule});
             return;
         }
-        m_draft.diagnostics.add(
-            base::Severity::DataLoss, "rule_incomplete",
-            fmt::format("\"{}\" matches rule {} for tasks, but its {} is unknown (use a named "
-                        "group, an argument, \"stage_from\" or \"count\": true)",
-                        printed(match.event), numberOf(*match.rule),
-                        hasStage ? "microbatch" : "stage"));
+        m_draft.diagnostics.add("rule_incomplete", [&] {
+            return fmt::format(
+                "\"{}\" matches rule {} for tasks, but its {} is unknown (use a named "
+                "group, an argument, \"stage_from\" or \"count\": true)",
+                printed(match.event), numberOf(*match.rule), hasStage ? "microbatch" : "stage");
+        });
     }
 
     void addTransfers(trace::RankId rank, const RuleMatch& match) {
@@ -278,11 +279,13 @@ class RuleRun {
     }
 
     void noteSlow(const Rule& rule, std::string_view name) {
-        m_draft.diagnostics.add(base::Severity::DataLoss, "rule_too_slow",
-                                fmt::format("rule {}: gave up matching \"{}\" with \"{}\" after {} "
-                                            "steps; write the pattern without nested repeats",
-                                            &rule - m_rules.data() + 1, base::printable(name, 80),
-                                            rule.pattern, kMostRuleSteps));
+        m_draft.diagnostics.add("rule_too_slow", [&] {
+            return fmt::format(
+                "rule {}: gave up matching \"{}\" with \"{}\" after {} "
+                "steps; write the pattern without nested repeats",
+                &rule - m_rules.data() + 1, base::printable(name, 80), rule.pattern,
+                kMostRuleSteps);
+        });
     }
 
     // Why nothing came of a rule: no name fits, or only events that it is not for.
@@ -302,8 +305,9 @@ class RuleRun {
                                      : "the matching events lack a field that it needs, or an "
                                        "earlier rule matches them";
         }
-        m_draft.diagnostics.add(base::Severity::Info, "rule_unused",
-                                fmt::format("rule {}, \"{}\": {}", index + 1, rule.pattern, why));
+        m_draft.diagnostics.add("rule_unused", [&] {
+            return fmt::format("rule {}, \"{}\": {}", index + 1, rule.pattern, why);
+        });
     }
 
     [[nodiscard]] bool fitsSome(const Rule& rule) const {

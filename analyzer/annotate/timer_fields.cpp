@@ -143,7 +143,7 @@ class TimerFieldReader {
     void lost(trace::EventId event, std::string_view field) {
         const base::Diagnostic* known = m_draft.diagnostics.find("field_unreadable");
         m_draft.diagnostics.add(
-            base::Severity::Info, "field_unreadable",
+            "field_unreadable",
             known != nullptr
                 ? std::string()
                 : fmt::format("\"{}\" at {} ns: \"{}\" is missing, null, out of range or not a "

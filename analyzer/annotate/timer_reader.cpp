@@ -78,11 +78,12 @@ class TimerReader {
     void addTask(const TimerFields& fields) {
         const std::int32_t stage = stageOf(fields);
         if (fields.microbatch < 0 || stage < 0) {
-            m_draft.diagnostics.add(
-                base::Severity::DataLoss, "timer_incomplete",
-                fmt::format("\"{}\" at {} ns: neither its fields nor the rank's other timers give "
-                            "its stage and microbatch; skipped",
-                            fields.timer->name, fields.span.begin.ns));
+            m_draft.diagnostics.add("timer_incomplete", [&] {
+                return fmt::format(
+                    "\"{}\" at {} ns: neither its fields nor the rank's other timers give "
+                    "its stage and microbatch; skipped",
+                    fields.timer->name, fields.span.begin.ns);
+            });
             return;
         }
         m_draft.found.tasks.push({fields.rank, fields.event, fields.step, stage, fields.chunk,
@@ -201,7 +202,7 @@ class TimerReader {
             transfer.chunk = task.chunk;
             transfer.microbatch = task.microbatch;
             m_draft.diagnostics.add(
-                base::Severity::Info, "fields_guessed",
+                "fields_guessed",
                 "a message does not give its microbatch; derived from the order of tasks");
         }
     }

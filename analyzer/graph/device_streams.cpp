@@ -244,7 +244,7 @@ std::optional<WorkId> DeviceStreams::endedWithin(Interval call) const {
 }
 
 void DeviceStreams::disagree(EventId first, EventId second, base::Duration by) {
-    m_diagnostics.add(base::Severity::Info, "times_disagree",
+    m_diagnostics.add("times_disagree",
                       fmt::format("\"{}\" started {} ns too early to have waited for \"{}\"",
                                   m_trace.name(first), by.ns, m_trace.name(second)));
 }

@@ -69,7 +69,7 @@ class Cutter {
         const Open& outer = m_open.back();
         if (outer.end == m_window.end || end - outer.end <= kRounding) return;
         m_diagnostics.add(
-            base::Severity::Info, "times_disagree",
+            "times_disagree",
             fmt::format("\"{}\" ends {} ns after \"{}\", inside which it was called",
                         m_trace.name(id), (end - outer.end).ns, m_trace.name(outer.event)));
     }

@@ -315,7 +315,7 @@ void noteEarlierWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
     });
     if (count == 0) return;
     diagnostics.add(
-        base::Severity::Info, "work_before_iterations",
+        "work_before_iterations",
         fmt::format("while the host of rank {} was already in iteration {}, devices still ran "
                     "{:.3f} ms of work launched earlier; it belongs to no iteration",
                     trace.ranks()[example].number, first.iteration,
@@ -326,7 +326,7 @@ void noteEarlierWork(const trace::Trace& trace, const DeviceWorkKinds& kinds,
 // The whole recording then stands for an iteration, whatever it holds of how many.
 void noteUnmarked(const trace::Trace& trace, base::Diagnostics& diagnostics) {
     if (!trace.annotations().tasks.empty() || !trace.annotations().iterations.empty()) return;
-    diagnostics.add(base::Severity::DataLoss, "iterations_unmarked",
+    diagnostics.add("iterations_unmarked",
                     "nothing marks the start of iterations, so the whole recording counts as one; "
                     "call profiler.step() after each step of the training loop, or put "
                     "torch.cuda.nvtx.range_push(f\"iteration {step}\") before and "
@@ -342,7 +342,7 @@ void noteUnsure(const std::vector<IterationWindow>& windows, base::Diagnostics& 
         const std::string share =
             length > 0 ? fmt::format(" ({:.0f} % of its time)", 100 * unsure / length) : "";
         diagnostics.add(
-            base::Severity::DataLoss, "iteration_bounds_unsure",
+            "iteration_bounds_unsure",
             fmt::format(
                 "the bounds of iteration {} are uncertain by up to {:.3f} ms{}: the device ran "
                 "behind its host, and the calls that launched its work were not recorded",

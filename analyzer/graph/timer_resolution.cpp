@@ -143,7 +143,7 @@ class Estimate {
 void TimerResolution::note(base::Diagnostics& diagnostics) const {
     if (overlaps == 0) return;
     diagnostics.add(
-        base::Severity::Info, "timer_resolution",
+        "timer_resolution",
         fmt::format("{}; times of a rank that differ by up to {:.1f} us are treated as equal",
                     example, static_cast<double>(value.ns) / 1e3),
         overlaps);

@@ -19,7 +19,6 @@
 namespace pleat::importers {
 namespace {
 
-using base::Severity;
 using trace::LaneId;
 
 class ChromeImporter {
@@ -35,10 +34,12 @@ class ChromeImporter {
         const std::int64_t before = cutFiles();
         const auto read = file.run([this](const EventBatch& batch) { add(batch); }, allRead);
         if (!read) return read.error();
-        if (!file.damage().empty()) note(Severity::DataLoss, "damaged_file", file.damage());
+        if (!file.damage().empty()) note("damaged_file", file.damage());
         if (!read->listEnded && cutFiles() == before) {
-            note(Severity::DataLoss, "truncated",
-                 fmt::format("the file ends within its list of events, at byte {}", read->bytes));
+            note("truncated", [&] {
+                return fmt::format("the file ends within its list of events, at byte {}",
+                                   read->bytes);
+            });
         }
         if (const auto usable = checkUsable(); !usable) return usable.error();
         m_ranges.finish();
@@ -156,21 +157,26 @@ class ChromeImporter {
         const bool onDevice = traits.onDevice;
         if (traits.deviceWork &&
             ((event.startNs == 0 && event.durationNs == 0) || event.durationNs < 0)) {
-            return note(Severity::DataLoss, "untimed_device_work",
-                        fmt::format("\"{}\" has start {} ns and duration {} ns; its times were not "
-                                    "recorded, so it is skipped",
-                                    text(event.name), event.startNs, event.durationNs));
+            return note("untimed_device_work", [&] {
+                return fmt::format(
+                    "\"{}\" has start {} ns and duration {} ns; its times were not "
+                    "recorded, so it is skipped",
+                    text(event.name), event.startNs, event.durationNs);
+            });
         }
         if (!event.hasDuration) {
-            return note(Severity::DataLoss, "unreadable_time",
-                        fmt::format("\"{}\" at {} ns has no valid duration; skipped",
-                                    text(event.name), event.startNs));
+            return note("unreadable_time", [&] {
+                return fmt::format("\"{}\" at {} ns has no valid duration; skipped",
+                                   text(event.name), event.startNs);
+            });
         }
         if (traits.unknownAccelerator) {
-            note(Severity::DataLoss, "unknown_accelerator",
-                 fmt::format("\"{}\" has the unknown device category {}; shown, but not counted as "
-                             "device work",
-                             text(event.name), category(event)));
+            note("unknown_accelerator", [&] {
+                return fmt::format(
+                    "\"{}\" has the unknown device category {}; shown, but not counted as "
+                    "device work",
+                    text(event.name), category(event));
+            });
         }
         const LaneId lane = laneOf(event, onDevice);
         const std::size_t added = m_builder.eventCount();
@@ -218,8 +224,7 @@ class ChromeImporter {
 
     void addFlowEnd(const ChromeEvent& event) {
         if (!event.hasStart) return unreadableTime(event);
-        if (event.id == kNoText)
-            return note(Severity::Info, "flow_without_id", std::string(text(event.name)));
+        if (event.id == kNoText) return note("flow_without_id", std::string(text(event.name)));
         m_flowEnds.push_back(
             {m_builder.intern(fmt::format("{}:{}", category(event), text(event.id))),
              laneOf(event, false), event.startNs, event.phase != 'f'});
@@ -228,21 +233,23 @@ class ChromeImporter {
     void addOther(const ChromeEvent& event) {
         static constexpr std::string_view kUnderstood = "CPONDvVc(),";
         if (event.phase == '\0') {
-            return note(Severity::DataLoss, "event_without_phase",
-                        fmt::format("\"{}\" has no phase (ph)", text(event.name)));
+            return note("event_without_phase",
+                        [&] { return fmt::format("\"{}\" has no phase (ph)", text(event.name)); });
         }
         const bool known = kUnderstood.find(event.phase) != std::string_view::npos;
-        note(known ? Severity::Info : Severity::DataLoss,
-             known ? "phase_not_kept" : "unknown_phase",
-             fmt::format(
-                 "\"{}\" has the phase {}, which is not imported", text(event.name),
-                 event.phase == 'C' ? std::string("C (a counter)") : std::string(1, event.phase)));
+        const auto words = [&] {
+            return fmt::format(
+                "\"{}\" has the phase {}, which is not imported", text(event.name),
+                event.phase == 'C' ? std::string("C (a counter)") : std::string(1, event.phase));
+        };
+        note(known ? base::DiagnosticCode("phase_not_kept") : base::DiagnosticCode("unknown_phase"),
+             words);
     }
 
     void unreadableTime(const ChromeEvent& event) {
         ++m_timeless;
-        note(Severity::DataLoss, "unreadable_time",
-             fmt::format("\"{}\" has no valid time; skipped", text(event.name)));
+        note("unreadable_time",
+             [&] { return fmt::format("\"{}\" has no valid time; skipped", text(event.name)); });
     }
 
     // An arrow from each start or step to the next step or end of the same id, in order of time.
@@ -255,8 +262,9 @@ class ChromeImporter {
                 i + 1 < m_flowEnds.size() && m_flowEnds[i + 1].id == m_flowEnds[i].id;
             const bool came = i > 0 && m_flowEnds[i - 1].id == m_flowEnds[i].id;
             if (!goesOn && !came) {
-                note(Severity::Info, "half_flow",
-                     fmt::format("the flow at {} ns has only one end", m_flowEnds[i].timeNs));
+                note("half_flow", [&] {
+                    return fmt::format("the flow at {} ns has only one end", m_flowEnds[i].timeNs);
+                });
             }
             if (!goesOn || !m_flowEnds[i].goesOn) continue;
             m_builder.addFlow({m_flowEnds[i].lane,
@@ -347,8 +355,9 @@ class ChromeImporter {
         if (!known.valid()) known = m_builder.intern(canonicalCategory(category(event)));
         return known;
     }
-    void note(Severity severity, std::string_view code, std::string_view example) {
-        m_builder.diagnostics().add(severity, code, example);
+    template <class Example>
+    void note(base::DiagnosticCode code, const Example& example) {
+        m_builder.diagnostics().add(code, example);
     }
 
     struct FlowEnd {

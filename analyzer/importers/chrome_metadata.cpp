@@ -14,7 +14,6 @@ namespace pleat::importers {
 namespace {
 
 using Json = nlohmann::json;
-using base::Severity;
 
 // "{ members, "traceEvents": [" and "] , members }" as one object; discarded where it is none.
 Json objectAround(const EventStreamResult& file) {
@@ -106,7 +105,7 @@ FileMetadata readMetadata(const EventStreamResult& file, base::Diagnostics& diag
     const Json members = objectAround(file);
     if (!members.is_object()) {
         if (file.listEnded) {
-            diagnostics.add(Severity::DataLoss, "unreadable_metadata",
+            diagnostics.add("unreadable_metadata",
                             "the part outside the list of events is not valid JSON; rank, time "
                             "base and process groups are unknown");
         }
@@ -174,7 +173,7 @@ void LaneOwners::describeProfiled(const FileMetadata& metadata,
         }
     }
     if (devices.empty()) {
-        m_builder.diagnostics().add(Severity::Info, "no_device_work",
+        m_builder.diagnostics().add("no_device_work",
                                     "the profiler recorded no device work, only the host (a "
                                     "CPU-only run, or CUPTI was not available)");
     }
@@ -225,7 +224,7 @@ bool LaneOwners::ownByCoordinates() {
         }
     }
     m_builder.diagnostics().add(
-        Severity::Info, "rank_guessed",
+        "rank_guessed",
         fmt::format(
             "ranks are not numbered; numbered 0 to {} by pipeline rank, then process (taken "
             "as dp), then tensor rank",

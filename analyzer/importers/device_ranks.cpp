@@ -50,7 +50,7 @@ void separateDevices(ReadFile& file, trace::TraceBuilder& builder) {
                 busy.push_back(device);
             } else {
                 builder.diagnostics().add(
-                    base::Severity::Info, "device_with_little_work",
+                    "device_with_little_work",
                     fmt::format("process {} hardly used cuda:{}; its work there is counted on the "
                                 "process's first device",
                                 builder.ranks()[process].pid, device));

@@ -14,8 +14,6 @@
 namespace pleat::importers {
 namespace {
 
-using base::Severity;
-
 // How many times its size a piece is searched for the ends of damaged events. One that does not end
 // is searched to the end of the piece, and so is the next: a piece full of them would take minutes.
 constexpr std::size_t kPatience = 16;
@@ -125,15 +123,19 @@ void keepArguments(const Read& read, EventBatch& batch, ChromeEvent& event) {
     const KeptArguments kept = appendKeptArguments(
         event.phase, traits, batch.traitsOfName(event.name), read.arguments, batch.argumentText);
     if (kept.tooLarge) {
-        batch.diagnostics.add(Severity::DataLoss, "arguments_dropped",
-                              fmt::format("\"{}\": more than {} bytes of arguments", read.name,
-                                          kMaximumArgumentBytes));
+        batch.diagnostics.add("arguments_dropped", [&] {
+            return fmt::format("\"{}\": more than {} bytes of arguments", read.name,
+                               kMaximumArgumentBytes);
+        });
     }
     if (kept.quotedWords > 0) {
         batch.diagnostics.add(
-            Severity::Info, "unquoted_word",
-            fmt::format("\"{}\": its arguments contain words that are not valid JSON; kept as text",
-                        read.name),
+            "unquoted_word",
+            [&] {
+                return fmt::format(
+                    "\"{}\": its arguments contain words that are not valid JSON; kept as text",
+                    read.name);
+            },
             static_cast<std::int64_t>(kept.quotedWords));
     }
     event.arguments = static_cast<std::uint32_t>(before);
@@ -158,7 +160,7 @@ void keepEvent(const Read& read, ChromeEvent& event, EventBatch& batch) {
     event.hasDuration = timeOf(read.duration, event.durationNs);
     if (!read.arguments.empty()) keepArguments(read, batch, event);
     if (read.relativeTime && !event.hasStart)
-        batch.diagnostics.add(Severity::DataLoss, "relative_time", "an event has rel_ts but no ts");
+        batch.diagnostics.add("relative_time", "an event has rel_ts but no ts");
     batch.events.push_back(event);
 }
 
@@ -254,14 +256,18 @@ bool EventDecoder::decodeOne(std::string_view event, std::uint64_t offset, Event
     const Repairs repairs = repairText(event, m_repaired);
     if (!repairs.any() || !parse(m_repaired)) return false;
     if (repairs.controlCharacters > 0) {
-        batch.diagnostics.add(Severity::Info, "control_character",
-                              fmt::format("raw control characters in the event at byte {}", offset),
-                              static_cast<std::int64_t>(repairs.controlCharacters));
+        batch.diagnostics.add(
+            "control_character",
+            [&] { return fmt::format("raw control characters in the event at byte {}", offset); },
+            static_cast<std::int64_t>(repairs.controlCharacters));
     }
     if (repairs.invalidUtf8 > 0) {
         batch.diagnostics.add(
-            Severity::Info, "invalid_utf8",
-            fmt::format("invalid UTF-8 in the event at byte {}; replaced by U+FFFD", offset),
+            "invalid_utf8",
+            [&] {
+                return fmt::format("invalid UTF-8 in the event at byte {}; replaced by U+FFFD",
+                                   offset);
+            },
             static_cast<std::int64_t>(repairs.invalidUtf8));
     }
     return true;
@@ -300,7 +306,7 @@ void EventDecoder::decodeEach(std::string_view piece, std::uint64_t offset, bool
         const bool cut = next == kNowhere && end == kNowhere;
         const std::string_view lost = piece.substr(at, next == kNowhere ? next : next - at);
         batch.diagnostics.add(
-            Severity::DataLoss, cut ? "truncated" : "damaged_event",
+            cut ? base::DiagnosticCode("truncated") : base::DiagnosticCode("damaged_event"),
             cut ? fmt::format("the file ends within the event at byte {}", offset + at)
                 : fmt::format(
                       "the event at byte {} is not valid JSON{}; continued with the next event",

@@ -304,7 +304,7 @@ class EventStream::Reader {
         m_leftOver.clear();
         piece->batch.clear();
         piece->batch.diagnostics.add(
-            base::Severity::DataLoss, "damaged_event",
+            "damaged_event",
             fmt::format("no event starts within {1} MiB after byte {0}; continued at the next one",
                         begin, kMaximumPiece >> 20));
         (*m_use)(piece->batch);

@@ -13,7 +13,6 @@ namespace pleat::importers {
 namespace {
 
 using base::Duration;
-using base::Severity;
 using base::TraceTime;
 using trace::RankId;
 
@@ -61,7 +60,7 @@ class Joiner {
             file.facts.clock.base = like->facts.clock.base;
             file.facts.clock.utc = true;
             m_builder.diagnostics().add(
-                Severity::Info, "time_base_guessed",
+                "time_base_guessed",
                 fmt::format(
                     "{} does not give the time its timestamps count from; assumed to be that of {}",
                     file.path.string(), like->path.string()));
@@ -132,7 +131,7 @@ class Joiner {
                 std::count(numbers.begin(), numbers.end(), numbers[f]) < 2)
                 continue;
             m_builder.diagnostics().add(
-                Severity::Info, "host_guessed",
+                "host_guessed",
                 fmt::format("{} does not name the host it was recorded on; assumed to be {}, where "
                             "it was exported, and to share the clock of the other files from there",
                             m_files[f].path.string(), m_files[f].facts.clock.host));

@@ -38,10 +38,13 @@ void Launches::removeDuplicates() {
     }
     if (twice.empty()) return;
     std::sort(twice.begin(), twice.end());
-    m_builder.diagnostics().add(base::Severity::Info, "duplicate_device_work",
-                                fmt::format("\"{}\" appears twice with the same times; kept once",
-                                            m_builder.text(m_builder.event(twice.front()).name)),
-                                static_cast<std::int64_t>(twice.size()));
+    m_builder.diagnostics().add(
+        "duplicate_device_work",
+        [&] {
+            return fmt::format("\"{}\" appears twice with the same times; kept once",
+                               m_builder.text(m_builder.event(twice.front()).name));
+        },
+        static_cast<std::int64_t>(twice.size()));
     m_builder.removeEvents(twice);
     const auto moved = [&](std::vector<Entry>& entries) {
         std::erase_if(entries, [&](const Entry& entry) {
@@ -64,11 +67,12 @@ void Launches::finish() {
     auto work = m_work.begin();
     const auto orphan = [&](const Entry& entry) {
         const trace::Event event = m_builder.event(entry.added);
-        m_builder.diagnostics().add(
-            base::Severity::DataLoss, "work_without_launch",
-            fmt::format("\"{}\" at {} ns: the call that launched it is missing from the file (made "
-                        "before the recording started, or not recorded)",
-                        base::printable(m_builder.text(event.name), 80), event.span.begin.ns));
+        m_builder.diagnostics().add("work_without_launch", [&] {
+            return fmt::format(
+                "\"{}\" at {} ns: the call that launched it is missing from the file (made "
+                "before the recording started, or not recorded)",
+                base::printable(m_builder.text(event.name), 80), event.span.begin.ns);
+        });
     };
     for (auto call = m_calls.begin(); call != m_calls.end();) {
         for (; work != m_work.end() && work->correlation < call->correlation; ++work) orphan(*work);
@@ -81,10 +85,10 @@ void Launches::finish() {
             m_lastLaunch = std::max(m_lastLaunch, event.span.begin);
         } else if (name.find("Launch") != std::string_view::npos) {
             m_unstarted.push_back(call->added);
-            m_builder.diagnostics().add(
-                base::Severity::DataLoss, "launch_without_work",
-                fmt::format("{} with correlation {} launched no work that is in the file", name,
-                            call->correlation));
+            m_builder.diagnostics().add("launch_without_work", [&] {
+                return fmt::format("{} with correlation {} launched no work that is in the file",
+                                   name, call->correlation);
+            });
         }
         const std::uint32_t correlation = call->correlation;
         while (call != m_calls.end() && call->correlation == correlation) ++call;
@@ -100,11 +104,12 @@ void Launches::noteUnstarted() {
         m_unstarted.begin(), m_unstarted.end(),
         [&](std::uint32_t call) { return m_builder.event(call).span.begin > m_lastLaunch; });
     if (last == 0 || m_work.empty()) return;
-    m_builder.diagnostics().add(
-        base::Severity::DataLoss, "device_recording_ended",
-        fmt::format("the last {} launches have no work in the file: the device recording ended "
-                    "before the host recording, so the last step is incomplete",
-                    last));
+    m_builder.diagnostics().add("device_recording_ended", [&] {
+        return fmt::format(
+            "the last {} launches have no work in the file: the device recording ended "
+            "before the host recording, so the last step is incomplete",
+            last);
+    });
 }
 
 }  // namespace pleat::importers

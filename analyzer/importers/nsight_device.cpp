@@ -126,7 +126,7 @@ class SectionReader {
             if (!*more && empty) m_import.source.reportMissing(m_section, diagnostics);
             if (!*more) return {};
             if (!seen.isNew(row, static_cast<int>(m_section.columns.size()))) {
-                diagnostics.add(base::Severity::Info, "duplicate_row", where(row));
+                diagnostics.add("duplicate_row", where(row));
             } else if (!isTimed(row.integer(0), row.integer(1))) {
                 leave(row);
             } else if (const base::Result<void> taken = take(row); !taken) {
@@ -178,8 +178,7 @@ class DeviceReader {
         };
         // Untimed work still tells that its launch started something.
         return reader.read(take, [&](const store::Statement& row) {
-            m_import.builder.diagnostics().add(base::Severity::DataLoss, "untimed_device_work",
-                                               reader.where(row));
+            m_import.builder.diagnostics().add("untimed_device_work", reader.where(row));
             m_launches.addWork({m_import.lanes.process(integerAt(row, kProcess)),
                                 integerAt(row, kCorrelation), std::nullopt, isWait});
         });
@@ -209,7 +208,7 @@ class DeviceReader {
     }
 
     Name graphName(const store::Statement& row) {
-        m_import.builder.diagnostics().add(base::Severity::Info, "graph_as_whole",
+        m_import.builder.diagnostics().add("graph_as_whole",
                                            "a CUDA graph launch is one event without its kernels; "
                                            "record with --cuda-graph-trace=node to see them");
         return m_import.builder.intern(fmt::format("CUDA graph {}", row.integer(kOwn)));
@@ -267,8 +266,7 @@ base::Result<void> readNsightCalls(NsightImport& import, NsightLaunches& launche
         return {};
     };
     return reader.read(take, [&](const store::Statement& row) {
-        import.builder.diagnostics().add(base::Severity::DataLoss, "untimed_call",
-                                         reader.where(row));
+        import.builder.diagnostics().add("untimed_call", reader.where(row));
     });
 }
 

@@ -150,7 +150,7 @@ std::string NsightLanes::hostOf(std::uint64_t processKey) const {
 trace::RankId NsightLanes::process(std::optional<std::int64_t> globalId) {
     if (!globalId) {
         m_builder->diagnostics().add(
-            base::Severity::Info, "process_not_recorded",
+            "process_guessed",
             "events without a process are those of the only process, or of process 0");
         if (m_ranks.size() == 1) return m_ranks.begin()->second;
     }

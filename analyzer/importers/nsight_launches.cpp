@@ -19,7 +19,7 @@ bool sameKey(const Entry& a, const Entry& b) {
 
 // A count with its first example, put into words once: half of an export may be without partner.
 struct Tally {
-    const char* code;
+    base::DiagnosticCode code;
     const char* meaning;
     std::string example;
     std::int64_t count = 0;
@@ -30,7 +30,7 @@ struct Tally {
                               builder.ranks()[trace::RankId(process)].pid, meaning);
     }
     void report(trace::TraceBuilder& builder) const {
-        if (count > 0) builder.diagnostics().add(base::Severity::DataLoss, code, example, count);
+        if (count > 0) builder.diagnostics().add(code, example, count);
     }
 };
 
@@ -95,8 +95,8 @@ void NsightLaunches::join(trace::TraceBuilder& builder) {
     unlaunched.report(builder);
     unused.report(builder);
     if (m_uncorrelated > 0)
-        builder.diagnostics().add(base::Severity::DataLoss, "work_without_launch",
-                                  "device work has no correlation id", m_uncorrelated);
+        builder.diagnostics().add("work_without_launch", "device work has no correlation id",
+                                  m_uncorrelated);
 }
 
 }  // namespace pleat::importers

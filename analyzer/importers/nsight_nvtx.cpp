@@ -83,7 +83,7 @@ class NvtxReader {
         addOpenRanges();
         if (m_ncclRanges > 0 && m_ncclPayloads == 0)
             diagnostics().add(
-                base::Severity::Info, "nccl_payload_missing",
+                "nccl_payload_missing",
                 "NCCL's ranges carry no sizes, peers or communicators in this export; export the "
                 "report with nsys export --type sqlite --include-blobs true",
                 m_ncclRanges);
@@ -145,10 +145,11 @@ class NvtxReader {
             const std::string name =
                 isNccl ? std::string(kNcclDomain) : fmt::format("domain {}", key.second);
             found->second = m_import.builder.intern(name);
-            diagnostics().add(
-                base::Severity::Info, "domain_guessed",
-                fmt::format("domain {} has no name in the export; assumed to be \"{}\"{}",
-                            key.second, name, isNccl ? " from the fields of its payloads" : ""));
+            diagnostics().add("domain_guessed", [&] {
+                return fmt::format("domain {} has no name in the export; assumed to be \"{}\"{}",
+                                   key.second, name,
+                                   isNccl ? " from the fields of its payloads" : "");
+            });
         }
         return found->second;
     }
@@ -161,8 +162,9 @@ class NvtxReader {
         const std::int64_t start = row.integer(kStart);
         const std::int64_t end = isRange && !isOpen ? row.integer(kEnd) : start;
         if (start < -kLatest_ns || start > kLatest_ns || end < -kLatest_ns || end > kLatest_ns) {
-            diagnostics().add(base::Severity::DataLoss, "untimed_range",
-                              fmt::format("NVTX_EVENTS: a row from {} to {} ns", start, end));
+            diagnostics().add("untimed_range", [&] {
+                return fmt::format("NVTX_EVENTS: a row from {} to {} ns", start, end);
+            });
             return {};
         }
         const auto name = nameOf(row);
@@ -178,9 +180,10 @@ class NvtxReader {
                                  isOpen ? trace::EventFlag::OpenAtEnd : trace::EventFlag::None,
                                  m_import.span(start, end)};
         if (isRange && start < m_captureBegin_ns)
-            diagnostics().add(
-                base::Severity::Info, "range_before_capture",
-                fmt::format("a range began {} ns before the capture", m_captureBegin_ns - start));
+            diagnostics().add("range_before_capture", [&] {
+                return fmt::format("a range began {} ns before the capture",
+                                   m_captureBegin_ns - start);
+            });
         m_import.lanes.saw(lane, end);
         if (isOpen) {
             m_open.push_back({event, *arguments});
@@ -228,8 +231,9 @@ class NvtxReader {
         constexpr std::int64_t kNames[] = {kCategory,   kThreadName,  kDomainCreate, kDomainDestroy,
                                            kDeviceName, kContextName, kStreamName};
         if (std::find(std::begin(kNames), std::end(kNames), type) != std::end(kNames)) return;
-        diagnostics().add(base::Severity::Info, "nvtx_event_ignored",
-                          fmt::format("NVTX_EVENTS has rows of eventType {}", type));
+        diagnostics().add("nvtx_event_ignored", [&] {
+            return fmt::format("NVTX_EVENTS has rows of eventType {}", type);
+        });
     }
 
     base::Result<std::string> argumentsOf(const store::Statement& row) {
@@ -280,9 +284,10 @@ class NvtxReader {
         for (Open& open : m_open) {
             const std::int64_t last = m_import.lanes.lastMoment(open.event.lane).value_or(0);
             open.event.span.end = {std::max(last - m_import.origin_ns, open.event.span.begin.ns)};
-            diagnostics().add(
-                base::Severity::Info, "open_range",
-                fmt::format("a range that began at {} ns has no end", open.event.span.begin.ns));
+            diagnostics().add("open_range", [&] {
+                return fmt::format("a range that began at {} ns has no end",
+                                   open.event.span.begin.ns);
+            });
             m_import.builder.addEvent(open.event, open.arguments);
         }
     }

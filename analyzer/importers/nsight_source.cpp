@@ -86,11 +86,12 @@ base::Result<std::optional<store::Statement>> NsightSource::scan(
         return std::optional<store::Statement>();
     }
     if (const auto columns = missingColumns(section, ColumnNeed::Required); !columns.empty()) {
-        diagnostics.add(base::Severity::DataLoss, fmt::format("section_unreadable_{}", section.key),
-                        fmt::format("{} has no {}: its rows are skipped", section.table, columns));
+        diagnostics.addMember(
+            "section_unreadable_*", section.key,
+            fmt::format("{} has no {}: its rows are skipped", section.table, columns));
     } else if (const auto wanted = missingColumns(section, ColumnNeed::Wanted); !wanted.empty()) {
-        diagnostics.add(
-            base::Severity::Info, fmt::format("column_missing_{}", section.key),
+        diagnostics.addMember(
+            "column_missing_*", section.key,
             fmt::format("{} has no {}, so this information is missing; a newer nsys may export it",
                         section.table, wanted));
     }
@@ -105,7 +106,7 @@ void NsightSource::reportMissing(const NsightSection& section,
     if (similar != m_columns.end() && similar->first.starts_with(section.table))
         example +=
             fmt::format(" (the file has {}, which this version does not support)", similar->first);
-    diagnostics.add(base::Severity::Info, fmt::format("section_missing_{}", section.key), example);
+    diagnostics.addMember("section_missing_*", section.key, example);
 }
 
 std::optional<std::int64_t> integerAt(const store::Statement& row, int column) {

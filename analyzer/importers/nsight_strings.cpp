@@ -60,8 +60,8 @@ base::Result<base::StringId> NsightStrings::name(std::int64_t id) {
     if (!found) return found.error();
     if (found->empty()) {
         *found = fmt::format("string {}", id);
-        m_builder->diagnostics().add(base::Severity::DataLoss, "name_missing",
-                                     fmt::format("StringIds has no text for id {}", id));
+        m_builder->diagnostics().add(
+            "name_missing", [&] { return fmt::format("StringIds has no text for id {}", id); });
     }
     return m_names.emplace(id, m_builder->intern(*found)).first->second;
 }

@@ -38,29 +38,31 @@ std::optional<std::size_t> OpenRanges::endedBy(Open& open, const HalfRange& half
     if (named && missing <= 0) return std::nullopt;
     --missing;
     if (!named) return top;
-    m_builder.diagnostics().add(
-        base::Severity::Info, "end_of_other_name",
-        fmt::format("\"{}\", which began at {} ns, ends at {} ns as \"{}\"; paired by nesting",
-                    m_builder.text(open.stack[top].name), open.stack[top].time.ns, half.time.ns,
-                    m_builder.text(half.name)));
+    m_builder.diagnostics().add("end_of_other_name", [&] {
+        return fmt::format(
+            "\"{}\", which began at {} ns, ends at {} ns as \"{}\"; paired by nesting",
+            m_builder.text(open.stack[top].name), open.stack[top].time.ns, half.time.ns,
+            m_builder.text(half.name));
+    });
     return top;
 }
 
 void OpenRanges::end(Open& open, const HalfRange& half) {
     const std::optional<std::size_t> at = endedBy(open, half);
     if (!at) {
-        m_builder.diagnostics().add(base::Severity::Info, "unmatched_end",
-                                    fmt::format("\"{}\" ends at {} ns without a begin",
-                                                m_builder.text(half.name), half.time.ns));
+        m_builder.diagnostics().add("unmatched_end", [&] {
+            return fmt::format("\"{}\" ends at {} ns without a begin", m_builder.text(half.name),
+                               half.time.ns);
+        });
         return;
     }
     const std::size_t top = open.stack.size() - 1;
     if (*at != top) {
-        m_builder.diagnostics().add(
-            base::Severity::Info, "crossing_ranges",
-            fmt::format("\"{}\" ends at {} ns before \"{}\", which began inside it",
-                        m_builder.text(half.name), half.time.ns,
-                        m_builder.text(open.stack[top].name)));
+        m_builder.diagnostics().add("crossing_ranges", [&] {
+            return fmt::format("\"{}\" ends at {} ns before \"{}\", which began inside it",
+                               m_builder.text(half.name), half.time.ns,
+                               m_builder.text(open.stack[top].name));
+        });
     }
     emit(open.stack[*at], half.time, half.arguments, trace::EventFlag::None);
     open.ofName[open.stack[*at].name].pop_back();
@@ -91,9 +93,10 @@ std::size_t OpenRanges::pairGroup(std::size_t first) {
     for (std::size_t i = 0; i < open.stack.size(); ++i) {
         if (open.closed[i]) continue;
         const HalfRange& one = open.stack[i];
-        m_builder.diagnostics().add(base::Severity::Info, "open_range",
-                                    fmt::format("\"{}\" began at {} ns without an end",
-                                                m_builder.text(one.name), one.time.ns));
+        m_builder.diagnostics().add("open_range", [&] {
+            return fmt::format("\"{}\" began at {} ns without an end", m_builder.text(one.name),
+                               one.time.ns);
+        });
         emit(one, m_halves[last - 1].time, {}, trace::EventFlag::OpenAtEnd);
     }
     return last;

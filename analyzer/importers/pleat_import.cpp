@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <utility>
 
 #include "store/reader.h"
@@ -10,7 +9,6 @@
 namespace pleat::importers {
 namespace {
 
-using base::Severity;
 using trace::EventId;
 
 class Adder {
@@ -86,17 +84,8 @@ FileClock clockOf(const store::LoadedTrace& loaded) {
 
 // What is said again of all recordings together: of what events mean, of matches and of clocks.
 bool isSaidAgain(std::string_view code) {
-    static const std::set<std::string_view> kSaidAgain = {
-        "clock_bound",         "clock_corrected",   "clock_disagrees",    "clock_not_shared",
-        "clock_shared",        "clock_unknown",     "collectives_differ", "communicator_guessed",
-        "coordinates_guessed", "duplicate_rank",    "field_unreadable",   "fields_guessed",
-        "group_conflict",      "group_incomplete",  "host_time_of_task",  "impossible_duration",
-        "incomplete_match",    "iteration_guessed", "matched_by_order",   "number_out_of_range",
-        "open_task",           "order_shifted",     "order_unsure",       "pattern_not_understood",
-        "rank_conflict",       "rank_guessed",      "rule_incomplete",    "rule_too_slow",
-        "rule_unused",         "task_twice",        "task_without_stage", "tasks_inferred",
-        "timer_incomplete",    "unknown_marker",    "unmatched_transfer", "unreadable_arguments"};
-    return kSaidAgain.contains(code);
+    const base::DiagnosticKind* kind = base::diagnosticKind(code);
+    return kind != nullptr && kind->origin == base::DiagnosticOrigin::Annotation;
 }
 
 }  // namespace
@@ -109,11 +98,10 @@ base::Result<FileFacts> importPleat(const std::filesystem::path& file, trace::Tr
     facts.clock = clockOf(*loaded);
     Adder(loaded->trace, builder).run();
     for (const base::Diagnostic& said : loaded->trace.diagnostics().entries()) {
-        if (!loaded->annotated || !isSaidAgain(said.code))
-            builder.diagnostics().add(said.severity, said.code, said.example, said.count);
+        if (!loaded->annotated || !isSaidAgain(said.code)) builder.diagnostics().add(said);
     }
     if (!loaded->finished && !loaded->annotated)
-        builder.diagnostics().add(Severity::DataLoss, "recording_unfinished",
+        builder.diagnostics().add("recording_unfinished",
                                   fmt::format("{}: the recording is still running or was "
                                               "interrupted; this is what it holds so far",
                                               file.string()));

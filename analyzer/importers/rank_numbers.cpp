@@ -14,7 +14,6 @@ namespace pleat::importers {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Severity;
 using trace::RankId;
 
 base::Error refuse(const fs::path& file, std::string_view why) {
@@ -171,7 +170,7 @@ class Numbers {
         for (const auto& [process, place] : places) {
             number(*process, place);
             m_builder.diagnostics().add(
-                Severity::Info, "rank_of_communicator",
+                "rank_of_communicator",
                 fmt::format("process {} does not give its rank; it is rank {} of the communicator "
                             "that all processes share",
                             rank(process->devices.front()).pid, place));
@@ -191,7 +190,7 @@ class Numbers {
                 continue;
             }
             number(of.processes.front(), named);
-            m_builder.diagnostics().add(Severity::Info, "rank_guessed",
+            m_builder.diagnostics().add("rank_guessed",
                                         fmt::format("{} does not give its rank; taken as {}",
                                                     of.file->path.string(), named));
         }
@@ -246,7 +245,7 @@ class Numbers {
                 taken.insert(guess);
                 number(process, guess);
                 m_builder.diagnostics().add(
-                    Severity::Info, "rank_guessed",
+                    "rank_guessed",
                     fmt::format("process {} of {} does not give its rank; taken as {}, {}",
                                 rank(process.devices.front()).pid, of->file->path.string(), guess,
                                 ofDevice ? "its device's number"
@@ -268,7 +267,7 @@ class Numbers {
                 if (coordinate >= 0 || !number) continue;
                 coordinate = *number;
                 m_builder.diagnostics().add(
-                    Severity::Info, "coordinates_guessed",
+                    "coordinates_guessed",
                     fmt::format(
                         "{} does not give its rank's position; taken as {} {} from its name",
                         of.file->path.string(), name, *number));

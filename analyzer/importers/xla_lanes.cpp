@@ -99,7 +99,7 @@ void XlaLanes::noteWithoutWork(base::Diagnostics& diagnostics, std::string_view 
     const auto device = m_devices.find(std::string(pid));
     if (device == m_devices.end() || device->second.hasStreams || device->second.hasOperations)
         return;
-    diagnostics.add(base::Severity::DataLoss, "device_not_understood",
+    diagnostics.add("device_not_understood",
                     fmt::format("{} has no thread \"XLA Ops\" or \"Stream #…\": events on its "
                                 "threads are shown, but not counted as device work",
                                 device->second.name),

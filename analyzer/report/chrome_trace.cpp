@@ -168,9 +168,10 @@ class ChromeTrace {
         const bool open = event.flag == trace::EventFlag::OpenAtEnd;
         if (!arguments.empty() &&
             (arguments.front() != '{' || !nlohmann::json::accept(arguments))) {
-            m_diagnostics.add(base::Severity::DataLoss, "arguments_left_out",
-                              fmt::format("\"{}\" (event {}): not a JSON object", m_trace.name(id),
-                                          m_trace.sourceRow(id)));
+            m_diagnostics.add("arguments_left_out", [&] {
+                return fmt::format("\"{}\" (event {}): not a JSON object", m_trace.name(id),
+                                   m_trace.sourceRow(id));
+            });
             arguments = {};
         }
         if (open) {
@@ -203,12 +204,12 @@ class ChromeTrace {
         const bool inside = end == second.span.begin || end < second.span.end;
         if (!inside || first.kind != trace::EventKind::Range ||
             second.kind != trace::EventKind::Range) {
-            m_diagnostics.add(
-                base::Severity::DataLoss, "arrow_left_out",
-                fmt::format(
+            m_diagnostics.add("arrow_left_out", [&] {
+                return fmt::format(
                     "{} from \"{}\" (event {}) to \"{}\" (event {}): {}", name, m_trace.name(from),
                     m_trace.sourceRow(from), m_trace.name(to), m_trace.sourceRow(to),
-                    inside ? "an end is not a range" : "it ends before the arrow would begin"));
+                    inside ? "an end is not a range" : "it ends before the arrow would begin");
+            });
             return;
         }
         ++m_arrows;

@@ -33,19 +33,35 @@ std::string shortened(std::string_view example) {
 
 }  // namespace
 
-void Diagnostics::add(Severity severity, std::string_view code, std::string_view example,
+void Diagnostics::add(const DiagnosticKind& kind, std::string_view code, std::string_view example,
                       std::int64_t count) {
-    const auto known = std::find_if(m_entries.begin(), m_entries.end(),
-                                    [&](const Diagnostic& d) { return d.code == code; });
-    if (known != m_entries.end()) {
-        known->count += count;
+    add(Diagnostic{kind.severity, std::string(code), count, std::string(example)});
+}
+
+void Diagnostics::addMember(DiagnosticCode family, std::string_view member,
+                            std::string_view example) {
+    std::string code(family.kind().code);
+    code.replace(code.size() - 1, 1, member);
+    add(family.kind(), code, example, 1);
+}
+
+void Diagnostics::add(const Diagnostic& stored) {
+    if (Diagnostic* known = findMutable(stored.code)) {
+        known->count += stored.count;
     } else {
-        m_entries.push_back({severity, std::string(code), count, shortened(example)});
+        m_entries.push_back(stored);
+        m_entries.back().example = shortened(stored.example);
     }
 }
 
 void Diagnostics::add(const Diagnostics& others) {
-    for (const Diagnostic& d : others.m_entries) add(d.severity, d.code, d.example, d.count);
+    for (const Diagnostic& d : others.m_entries) add(d);
+}
+
+Diagnostic* Diagnostics::findMutable(std::string_view code) {
+    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                    [&](const Diagnostic& d) { return d.code == code; });
+    return found == m_entries.end() ? nullptr : &*found;
 }
 
 const Diagnostic* Diagnostics::find(std::string_view code) const {

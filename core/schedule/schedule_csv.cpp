@@ -180,7 +180,7 @@ base::Result<CsvSchedule> readCsv(std::string_view text, std::string_view name) 
         for (const Cell& cell : (*rows)[rank]) {
             const std::string spelling = older ? currentSpelling(cell.text) : cell.text;
             if (older && spelling != cell.text) {
-                result.diagnostics.add(base::Severity::Info, "older_dialect",
+                result.diagnostics.add("older_dialect",
                                        fmt::format("{}: row {}, cell {}: read \"{}\" as {}", name,
                                                    rank + 1, cell.number, cell.text, spelling));
             }

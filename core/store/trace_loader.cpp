@@ -90,10 +90,9 @@ base::Result<void> TraceLoader::eachById(std::string_view table, std::string_vie
     }
 }
 
-void TraceLoader::leaveOut(std::string_view code, std::string_view table, std::int64_t row,
+void TraceLoader::leaveOut(base::DiagnosticCode code, std::string_view table, std::int64_t row,
                            std::string_view why) {
-    m_found.add(base::Severity::DataLoss, code,
-                fmt::format("table {}, row {}: {}; row skipped", table, row, why));
+    m_found.add(code, fmt::format("table {}, row {}: {}; row skipped", table, row, why));
 }
 
 void TraceLoader::dangling(std::string_view table, std::int64_t row, std::string_view what) {
@@ -101,7 +100,7 @@ void TraceLoader::dangling(std::string_view table, std::int64_t row, std::string
 }
 
 void TraceLoader::lost(std::string_view table, std::int64_t row, std::string_view what) {
-    m_found.add(base::Severity::DataLoss, "dangling_row",
+    m_found.add("dangling_row",
                 fmt::format("table {}, row {}: its {} is missing from the file; the row counts as "
                             "without one",
                             table, row, what));
@@ -138,7 +137,7 @@ base::Diagnostics TraceLoader::allDiagnostics(const base::Diagnostics& built) co
     for (const base::Diagnostic& d : counted.entries()) {
         const base::Diagnostic* stored = m_stored.find(d.code);
         const std::int64_t more = d.count - (stored == nullptr ? 0 : stored->count);
-        if (more > 0) all.add(d.severity, d.code, d.example, more);
+        if (more > 0) all.add(base::Diagnostic{d.severity, d.code, more, d.example});
     }
     return all;
 }
@@ -452,7 +451,8 @@ base::Result<void> TraceLoader::loadDiagnostics() {
             // What is met again is added, which must not overflow.
             constexpr std::int64_t kMost = std::int64_t{1} << 62;
             const std::int64_t count = std::clamp(row.integer(2), std::int64_t{0}, kMost);
-            m_stored.add(severity, row.text(0), row.text(3), count);
+            m_stored.add(base::Diagnostic{severity, std::string(row.text(0)), count,
+                                          std::string(row.text(3))});
         });
 }
 

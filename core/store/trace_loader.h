@@ -58,7 +58,7 @@ class TraceLoader {
     // not ascend come of a damaged tree, which could lead in circles.
     template <class Row>
     base::Result<void> eachById(std::string_view table, std::string_view sql, Row row);
-    void leaveOut(std::string_view code, std::string_view table, std::int64_t row,
+    void leaveOut(base::DiagnosticCode code, std::string_view table, std::int64_t row,
                   std::string_view why);
     void dangling(std::string_view table, std::int64_t row, std::string_view what);
     void lost(std::string_view table, std::int64_t row, std::string_view what);

@@ -33,8 +33,10 @@ class Complaints {
 
     void number(EventId event, std::string_view field, std::int64_t number,
                 std::string_view outcome) {
-        add("number_out_of_range",
-            fmt::format("{}: {} {} is out of range; {}", nameOf(event), field, number, outcome));
+        m_diagnostics.add("number_out_of_range", [&] {
+            return fmt::format("{}: {} {} is out of range; {}", nameOf(event), field, number,
+                               outcome);
+        });
     }
     void time(EventId event, std::int64_t ns) {
         add("time_out_of_range",
@@ -42,7 +44,7 @@ class Complaints {
                         ns));
     }
     void negative(EventId event, base::Interval span) {
-        m_diagnostics.add(base::Severity::Info, "negative_duration",
+        m_diagnostics.add("negative_duration",
                           fmt::format("{} ends at {} ns, before its start at {} ns; kept as empty",
                                       nameOf(event), span.end.ns, span.begin.ns));
     }
@@ -50,8 +52,8 @@ class Complaints {
         add("dangling_reference",
             fmt::format("{}: the {} of this {} does not exist; skipped", nameOf(event), of, what));
     }
-    void add(std::string_view code, std::string_view example) {
-        m_diagnostics.add(base::Severity::DataLoss, code, example);
+    void add(base::DiagnosticCode code, std::string_view example) {
+        m_diagnostics.add(code, example);
     }
 
   private:

@@ -212,10 +212,11 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     const base::Interval span = withinRange(event.span, event.name);
     std::int64_t duration = span.length().ns;
     if (duration < 0) {
-        m_diagnostics.add(
-            base::Severity::Info, "negative_duration",
-            fmt::format("\"{}\" at {} ns ends {} ns before it starts; kept as an empty event",
-                        m_columns.strings.text(event.name), span.begin.ns, -duration));
+        m_diagnostics.add("negative_duration", [&] {
+            return fmt::format(
+                "\"{}\" at {} ns ends {} ns before it starts; kept as an empty event",
+                m_columns.strings.text(event.name), span.begin.ns, -duration);
+        });
         duration = 0;
     }
     m_columns.lane.push_back(event.lane);
@@ -232,9 +233,10 @@ void TraceBuilder::addEvent(const Event& event, std::string_view arguments,
     std::uint32_t offset = 0;
     constexpr std::size_t kMostText = std::numeric_limits<std::uint32_t>::max();
     if (arguments.size() + m_columns.argumentText.size() >= kMostText) {
-        m_diagnostics.add(base::Severity::DataLoss, "arguments_dropped",
-                          fmt::format("\"{}\" at {} ns: more than 4 GiB of arguments",
-                                      m_columns.strings.text(event.name), span.begin.ns));
+        m_diagnostics.add("arguments_dropped", [&] {
+            return fmt::format("\"{}\" at {} ns: more than 4 GiB of arguments",
+                               m_columns.strings.text(event.name), span.begin.ns);
+        });
     } else if (!arguments.empty()) {
         offset = static_cast<std::uint32_t>(m_columns.argumentText.size()) + 1;
         m_columns.argumentText.insert(m_columns.argumentText.end(), arguments.begin(),
@@ -250,10 +252,12 @@ base::Interval TraceBuilder::withinRange(base::Interval span, base::StringId nam
     };
     const base::Interval kept{limited(span.begin), limited(span.end)};
     if (kept != span) {
-        m_diagnostics.add(base::Severity::DataLoss, "time_out_of_range",
-                          fmt::format("\"{}\" lasts from {} to {} ns; times must be within 73 "
-                                      "years of the trace's origin",
-                                      m_columns.strings.text(name), span.begin.ns, span.end.ns));
+        m_diagnostics.add("time_out_of_range", [&] {
+            return fmt::format(
+                "\"{}\" lasts from {} to {} ns; times must be within 73 "
+                "years of the trace's origin",
+                m_columns.strings.text(name), span.begin.ns, span.end.ns);
+        });
     }
     return kept;
 }
@@ -334,10 +338,10 @@ TraceBuilder::Built TraceBuilder::build() && {
         if (from.valid() && to.valid()) {
             m_columns.dependencies.push_back({from, to, DependencyKind::Flow});
         } else {
-            m_diagnostics.add(
-                base::Severity::Info, "flow_without_event",
-                fmt::format("an arrow from {} ns to {} ns has no event at one of its ends",
-                            flow.fromTime.ns, flow.toTime.ns));
+            m_diagnostics.add("flow_without_event", [&] {
+                return fmt::format("an arrow from {} ns to {} ns has no event at one of its ends",
+                                   flow.fromTime.ns, flow.toTime.ns);
+            });
         }
     }
     std::sort(m_columns.dependencies.begin(), m_columns.dependencies.end(),

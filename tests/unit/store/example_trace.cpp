@@ -102,9 +102,9 @@ trace::Trace exampleTrace() {
     addEvents(builder, lanes);
     const trace::Trace events = std::move(builder).build().trace;
     base::Diagnostics diagnostics;
-    diagnostics.add(base::Severity::DataLoss, "dropped_event", "thread 4711 at 17 ns", 5);
-    diagnostics.add(base::Severity::Error, "rank_ends_early", "rank 1 was killed");
-    diagnostics.add(base::Severity::Info, "unmatched_transfer", "");
+    diagnostics.add("dropped_event", "thread 4711 at 17 ns", 5);
+    diagnostics.add("rank_conflict", "rank 1 was killed");
+    diagnostics.add("unmatched_transfer", "");
     return trace::Trace::annotated(events.sharedColumns(), events.ranks(), events.lanes(),
                                    annotations(), diagnostics);
 }

@@ -168,7 +168,7 @@ TEST(Recording, MetaDiagnosticsAndClockSamplesAreStored) {
     ASSERT_TRUE(writer->setMeta("host", "node-a"));
     ASSERT_TRUE(writer->setMeta("host", "node-b"));
     base::Diagnostics diagnostics;
-    diagnostics.add(base::Severity::DataLoss, "dropped_event", "first", 2);
+    diagnostics.add("dropped_event", "first", 2);
     ASSERT_TRUE(writer->addDiagnostics(diagnostics));
     ASSERT_TRUE(writer->commit());
     ASSERT_TRUE(writer->addDiagnostics(diagnostics));

@@ -175,8 +175,8 @@ TEST(RunAnalysis, SaysWhatIsMissingInsteadOfFailing) {
     const RunAnalysis analysis = *analyseRun(trace::TraceBuilder().build().trace, {});
     EXPECT_TRUE(analysis.ranks.empty());
     EXPECT_FALSE(analysis.bubble.fraction);
-    ASSERT_NE(analysis.diagnostics.find("no_tasks"), nullptr);
-    EXPECT_EQ(analysis.diagnostics.find("no_tasks")->severity, base::Severity::Error);
+    ASSERT_NE(analysis.diagnostics.find("nothing_to_analyse"), nullptr);
+    EXPECT_EQ(analysis.diagnostics.find("nothing_to_analyse")->severity, base::Severity::Error);
 }
 
 TEST(RunAnalysis, RefusesIterationsThatWereNotRecorded) {

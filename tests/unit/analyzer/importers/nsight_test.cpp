@@ -362,7 +362,7 @@ TEST_F(Nsight, ImportsWithoutSomeColumns) {
         << "there is only one process it could be of";
     EXPECT_EQ(trace.count("column_missing_kernels"), 1);
     EXPECT_EQ(trace.count("section_unreadable_copies"), 1);
-    EXPECT_EQ(trace.count("process_not_recorded"), 1);
+    EXPECT_EQ(trace.count("process_guessed"), 1);
 }
 
 TEST_F(Nsight, ImportsWithoutNames) {

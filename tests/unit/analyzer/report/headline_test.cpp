@@ -15,9 +15,9 @@ namespace {
 
 base::Diagnostics cutOff() {
     base::Diagnostics diagnostics;
-    diagnostics.add(base::Severity::Info, "open_range", "x", 2);
-    diagnostics.add(base::Severity::DataLoss, "truncated", "the file ends at byte 5");
-    diagnostics.add(base::Severity::DataLoss, "damaged_event", "x");
+    diagnostics.add("open_range", "x", 2);
+    diagnostics.add("truncated", "the file ends at byte 5");
+    diagnostics.add("damaged_event", "x");
     return diagnostics;
 }
 
@@ -136,8 +136,8 @@ TEST(Headline, SaysWhichOfTwoRunsIsDamaged) {
 
 TEST(Headline, CodesWithoutWordsOfTheirOwnAreNamedWhereTheyAreErrors) {
     base::Diagnostics diagnostics;
-    diagnostics.add(base::Severity::Error, "rank_conflict", "x");
-    diagnostics.add(base::Severity::Info, "rank_guessed", "x");
+    diagnostics.add("rank_conflict", "x");
+    diagnostics.add("rank_guessed", "x");
     EXPECT_EQ(dataProblems(diagnostics),
               (std::vector<std::string>{"figures may be wrong, see rank_conflict in the "
                                         "notes"}));

@@ -38,7 +38,7 @@ TEST(TextReport, OfATraceWithoutTasksSaysWhatIsMissing) {
     const std::string text =
         renderText(*analysis::analyseRun(trace::TraceBuilder().build().trace, {}));
     EXPECT_NE(text.find("Iteration time: none, see the notes below"), std::string::npos);
-    EXPECT_NE(text.find("no_tasks"), std::string::npos);
+    EXPECT_NE(text.find("nothing_to_analyse"), std::string::npos);
 }
 
 TEST(PathReport, OfAFoldedRun) {

@@ -42,11 +42,11 @@ TEST(Units, WrapAtBlanksAndIndent) {
 TEST(Units, NotesSayWhatTheyAreOn) {
     base::Diagnostics diagnostics;
     EXPECT_EQ(renderDiagnostics(diagnostics), "");
-    diagnostics.add(base::Severity::DataLoss, "odd", "a thing", 3);
+    diagnostics.add("dropped_event", "a thing", 3);
     const std::string text = renderDiagnostics(diagnostics);
     EXPECT_EQ(text,
               "\nNotes on the data (error: figures may be wrong; loss: something missing; info: "
-              "repaired or guessed)\n  loss    odd (3x): a thing\n");
+              "repaired or guessed)\n  loss    dropped_event (3x): a thing\n");
     EXPECT_LE(text.find('\n', 1), kTextWidth);
     EXPECT_TRUE(renderDiagnostics(diagnostics, "NEW").starts_with("\nNotes on NEW ("));
 }
