@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/statistics.h"
+
 namespace pleat::analysis {
 namespace {
 
@@ -44,10 +46,9 @@ base::Duration meanOf(std::vector<base::Duration>& durations) {
     return {sum.ns / static_cast<std::int64_t>(durations.size())};
 }
 
-base::Duration medianOf(std::vector<base::Duration>& durations) {
-    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
-    std::nth_element(durations.begin(), middle, durations.end());
-    return *middle;
+// Of two microbatches one of which is slow, the other is as usual.
+base::Duration usualOf(std::vector<base::Duration>& durations) {
+    return base::nearestRank(durations, 1, 2);
 }
 
 using Reduce = base::Duration (*)(std::vector<base::Duration>&);
@@ -90,7 +91,7 @@ std::vector<base::Duration> durationsAt(ReplayLevel level, const trace::Trace& t
     const bool perStage = level == ReplayLevel::StageUsual;
     std::map<WorkKind, base::Duration> typical;
     if (level < ReplayLevel::Measured)
-        typical = typicalDurations(trace, graph, perStage, perStage ? medianOf : meanOf);
+        typical = typicalDurations(trace, graph, perStage, perStage ? usualOf : meanOf);
     std::vector<base::Duration> durations;
     durations.reserve(graph.nodes().size());
     for (const Node& node : graph.nodes()) {

@@ -14,6 +14,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/ideal_replay.h"
 #include "analysis/replay_windows.h"
+#include "base/statistics.h"
 #include "graph/timer_error.h"
 #include "graph/timer_graph.h"
 #include "graph/work_graph.h"
@@ -123,16 +124,6 @@ double meanNs(const std::vector<std::int64_t>& values) {
     return sum / static_cast<double>(std::max<std::size_t>(1, values.size()));
 }
 
-// Of an even number: the mean of the two in the middle. Reorders them; 0 for none.
-template <class Number>
-Number medianOf(std::vector<Number>& values) {
-    if (values.empty()) return {};
-    const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), upper, values.end());
-    if (values.size() % 2 == 1) return *upper;
-    return (*upper + *std::max_element(values.begin(), upper)) / 2;
-}
-
 class ModelMaker {
   public:
     ModelMaker(const trace::Trace& trace, base::Duration resolution)
@@ -228,16 +219,16 @@ class ModelMaker {
     ReplayModel finish() && {
         settleIncomplete();
         for (std::size_t i = 0; i < m_model.pauseCells.size(); ++i)
-            m_model.pauseCells[i].typical = static_cast<double>(medianOf(m_pausesOf[i]));
+            m_model.pauseCells[i].typical = static_cast<double>(base::medianOf(m_pausesOf[i]));
         for (auto& delays : m_pausesOfKind)
-            m_model.usualPause.push_back(static_cast<double>(medianOf(delays)));
+            m_model.usualPause.push_back(static_cast<double>(base::medianOf(delays)));
         finishCells();
         for (std::size_t i = 0; i < m_durations.size(); ++i) {
             ReplayOperation& operation = m_model.operations[i];
-            operation.ideal = {operation.together ? medianOf(m_durations[i])
+            operation.ideal = {operation.together ? base::medianOf(m_durations[i])
                                : m_typical[i].empty()
                                    ? static_cast<std::int64_t>(meanNs(m_durations[i]))
-                                   : std::llround(medianOf(m_typical[i]))};
+                                   : std::llround(base::medianOf(m_typical[i]))};
         }
         return std::move(m_model);
     }
@@ -352,7 +343,7 @@ class ModelMaker {
         std::vector<std::optional<std::int64_t>> usual;
         for (std::vector<std::int64_t>& durations : m_durations)
             usual.push_back(durations.empty() ? std::optional<std::int64_t>{}
-                                              : medianOf(durations));
+                                              : base::medianOf(durations));
         for (const auto& [which, at] : m_incomplete) {
             ReplayIteration& iteration = m_model.iterations[which];
             const Node& node = iteration.graph.nodes()[NodeId::at(at)];
@@ -404,7 +395,7 @@ class ModelMaker {
             const ReplayOperation& operation = m_model.operations[cell.operation];
             const bool ofMicrobatches = !operation.together && cell.stage >= 0;
             cell.typical =
-                ofMicrobatches ? meanNs(durations) : static_cast<double>(medianOf(durations));
+                ofMicrobatches ? meanNs(durations) : static_cast<double>(base::medianOf(durations));
             if (!operation.together && cell.count > 0)
                 m_typical[cell.operation].push_back(cell.typical);
         }

@@ -56,4 +56,22 @@ std::optional<schedule::Action> actionNamed(std::string_view name) {
     return std::move(*action);
 }
 
+trace::Operation operationOf(schedule::ActionKind kind) {
+    using schedule::ActionKind;
+    switch (kind) {
+        case ActionKind::SendForward:
+        case ActionKind::SendBackward:
+            return trace::Operation::Send;
+        case ActionKind::ReceiveForward:
+        case ActionKind::ReceiveBackward:
+            return trace::Operation::Receive;
+        case ActionKind::ReduceGradient:
+            return trace::Operation::AllReduce;
+        case ActionKind::Unshard:
+            return trace::Operation::AllGather;
+        default:
+            return trace::Operation::Other;
+    }
+}
+
 }  // namespace pleat::annotate

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "schedule/action.h"
+#include "trace/model.h"
 
 namespace pleat::annotate {
 
@@ -16,5 +17,8 @@ namespace pleat::annotate {
 
 // The name without what PyTorch's NVTX emitter adds: "Forward 3, op_id = 7" is "Forward 3".
 [[nodiscard]] std::string_view withoutEmitterSuffix(std::string_view name);
+
+// What an action of communication does; Other for a computing one.
+[[nodiscard]] trace::Operation operationOf(schedule::ActionKind kind);
 
 }  // namespace pleat::annotate

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/say.h"
+#include "trace/called_work.h"
 #include "trace/device_work.h"
 
 namespace pleat::annotate {
@@ -17,73 +20,52 @@ namespace {
 using trace::EventId;
 using trace::RankId;
 
-struct Launch {
-    base::TraceTime called;
-    base::Interval work;
-    RankId device;  // whose the work is: of a process with several devices one of its ranks
-};
-
 class DeviceTimes {
   public:
-    explicit DeviceTimes(Draft& draft) : m_draft(draft), m_launches(draft.ranks.size()) {
-        const trace::DeviceWorkKinds kinds(draft.events.columns(), draft.found.transfers);
-        const std::vector<bool> computing = computingLanes(kinds);
-        for (const trace::Dependency& launch : draft.events.dependencies()) {
-            if (launch.kind != trace::DependencyKind::Launch) continue;
-            const trace::DeviceWork work = kinds.of(launch.to);
-            if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
-                continue;
-            if (work == trace::DeviceWork::Copy && !computing[laneOf(launch.to)]) continue;
-            const trace::Event call = draft.events.event(launch.from);
-            m_launches[draft.rankOf(call)].push_back({call.span.begin,
-                                                      draft.events.event(launch.to).span,
-                                                      draft.rankOf(draft.events.event(launch.to))});
-        }
-        for (auto& launches : m_launches) {
-            std::sort(launches.begin(), launches.end(),
-                      [](const Launch& a, const Launch& b) { return a.called < b.called; });
-        }
-    }
+    explicit DeviceTimes(Draft& draft)
+        : m_draft(draft),
+          m_kinds(draft.events.columns(), draft.found.transfers),
+          m_computing(computingLanes()),
+          m_launches(draft.events, m_kinds, [this](EventId id, trace::DeviceWork work) {
+              return work == trace::DeviceWork::Compute || m_computing[laneOf(id)];
+          }) {}
 
     template <class Item>
     void take(Item& item) {
-        const auto& launches = m_launches[item.rank];
         const trace::Event event = m_draft.events.event(item.event);
         const bool onHost = m_draft.events.lanes()[event.lane].kind == trace::LaneKind::HostThread;
-        if (launches.empty() || !onHost) return;
+        if (!m_launches.any(item.rank) || !onHost) return;
         // What two instants mark lasts from one to the other; the event is only the first.
         const base::Interval range = event.kind == trace::EventKind::Mark ? item.span : event.span;
-        auto launch =
-            std::lower_bound(launches.begin(), launches.end(), range.begin,
-                             [](const Launch& l, base::TraceTime time) { return l.called < time; });
-        if (launch == launches.end() || launch->called >= range.end) {
+        const std::span<const trace::CalledWork> works = m_launches.within(item.rank, range);
+        if (works.empty()) {
             m_draft.diagnostics.add("host_time_of_task", [&] {
                 return fmt::format("\"{}\" launched no device work; using its host range",
                                    base::printable(m_draft.events.name(item.event), 80));
             });
             return;
         }
-        const auto last = std::find_if(launch, launches.end(),
-                                       [&](const Launch& l) { return l.called >= range.end; });
-        item.rank = busiest(launch, last);
-        launch = std::find_if(launch, last, [&](const Launch& l) { return l.device == item.rank; });
-        item.span = launch->work;
-        for (; launch != last; ++launch) {
-            if (launch->device != item.rank) continue;
-            item.span.begin = std::min(item.span.begin, launch->work.begin);
-            item.span.end = std::max(item.span.end, launch->work.end);
+        item.rank = busiest(works);
+        std::optional<base::Interval> span;
+        for (const trace::CalledWork& one : works) {
+            const trace::Event work = m_draft.events.event(one.work);
+            if (m_draft.rankOf(work) != item.rank) continue;
+            if (!span) span = work.span;
+            span->begin = std::min(span->begin, work.span.begin);
+            span->end = std::max(span->end, work.span.end);
         }
+        item.span = *span;
     }
 
   private:
     // By lane: streams that only copy run ahead of the tasks they are called in, or behind. A batch
     // that is prefetched while the step before still computes begins no forward.
-    std::vector<bool> computingLanes(const trace::DeviceWorkKinds& kinds) const {
+    std::vector<bool> computingLanes() const {
         std::vector<bool> computing(m_draft.events.lanes().size(), false);
         for (std::size_t i = 0; i < computing.size(); ++i) {
             const auto events = m_draft.events.eventsOf(trace::LaneId::at(i));
             for (std::size_t e = events.first.index(); e < events.last.index(); ++e) {
-                if (kinds.of(EventId::at(e)) != trace::DeviceWork::Compute) continue;
+                if (m_kinds.of(EventId::at(e)) != trace::DeviceWork::Compute) continue;
                 computing[i] = true;
                 break;
             }
@@ -92,20 +74,23 @@ class DeviceTimes {
     }
     std::size_t laneOf(EventId id) const { return m_draft.events.event(id).lane.index(); }
 
-    // The device on which most of the work was: that is where the task ran.
-    template <class Iterator>
-    static RankId busiest(Iterator launch, Iterator last) {
-        if (std::all_of(launch, last, [&](const Launch& l) { return l.device == launch->device; }))
-            return launch->device;
-        std::map<RankId, std::int64_t> work;
-        for (; launch != last; ++launch) work[launch->device] += launch->work.length().ns;
-        return std::max_element(work.begin(), work.end(),
+    // The device on which most of the work was: that is where the task ran. Of a process with
+    // several devices one of its ranks.
+    [[nodiscard]] RankId busiest(std::span<const trace::CalledWork> works) const {
+        std::map<RankId, std::int64_t> timeOf;
+        for (const trace::CalledWork& one : works) {
+            const trace::Event work = m_draft.events.event(one.work);
+            timeOf[m_draft.rankOf(work)] += work.span.length().ns;
+        }
+        return std::max_element(timeOf.begin(), timeOf.end(),
                                 [](const auto& a, const auto& b) { return a.second < b.second; })
             ->first;
     }
 
     Draft& m_draft;
-    base::IdVector<trace::RankTag, std::vector<Launch>> m_launches;  // ascending by call
+    const trace::DeviceWorkKinds m_kinds;
+    const std::vector<bool> m_computing;  // by lane
+    const trace::CalledWorkIndex m_launches;
 };
 
 struct KernelCall {

@@ -49,11 +49,6 @@ struct StageWork {
     }
 };
 
-trace::Operation operationOf(ActionKind kind) {
-    const bool sends = kind == ActionKind::SendForward || kind == ActionKind::SendBackward;
-    return sends ? trace::Operation::Send : trace::Operation::Receive;
-}
-
 class ForeignActions {
   public:
     explicit ForeignActions(Draft& draft) : m_draft(draft) {}

@@ -29,23 +29,6 @@ struct Meaning {
     std::optional<trace::Operation> operation;
 };
 
-trace::Operation operationOf(ActionKind kind) {
-    switch (kind) {
-        case ActionKind::SendForward:
-        case ActionKind::SendBackward:
-            return trace::Operation::Send;
-        case ActionKind::ReceiveForward:
-        case ActionKind::ReceiveBackward:
-            return trace::Operation::Receive;
-        case ActionKind::ReduceGradient:
-            return trace::Operation::AllReduce;
-        case ActionKind::Unshard:
-            return trace::Operation::AllGather;
-        default:
-            return trace::Operation::Other;
-    }
-}
-
 class MarkerReader {
   public:
     explicit MarkerReader(const trace::Trace& events)

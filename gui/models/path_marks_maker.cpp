@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/device_work.h"
+#include "trace/called_work.h"
 
 namespace pleat::models {
 namespace {
@@ -16,43 +16,6 @@ using graph::Node;
 using graph::NodeKind;
 using timeline::PathMark;
 using trace::EventId;
-
-// Device work by the moment it was called, per rank; as annotation assigns it to host ranges.
-class Launches {
-  public:
-    explicit Launches(const trace::Trace& trace) : m_ofRank(trace.ranks().size()) {
-        const trace::DeviceWorkKinds kinds(trace);
-        for (const trace::Dependency& launch : trace.dependencies()) {
-            if (launch.kind != trace::DependencyKind::Launch) continue;
-            const trace::DeviceWork work = kinds.of(launch.to);
-            if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication)
-                continue;
-            const trace::Event call = trace.event(launch.from);
-            m_ofRank[trace.lanes()[call.lane].rank.index()].push_back({call.span.begin, launch.to});
-        }
-        for (auto& launches : m_ofRank) {
-            std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
-                return std::pair(a.called, a.work) < std::pair(b.called, b.work);
-            });
-        }
-    }
-
-    struct Launch {
-        base::TraceTime called;
-        EventId work;
-    };
-    [[nodiscard]] std::span<const Launch> within(std::size_t rank, base::Interval host) const {
-        const std::vector<Launch>& all = m_ofRank[rank];
-        const auto calledBefore = [](const Launch& one, base::TraceTime time) {
-            return one.called < time;
-        };
-        const auto first = std::lower_bound(all.begin(), all.end(), host.begin, calledBefore);
-        return {first, std::lower_bound(first, all.end(), host.end, calledBefore)};
-    }
-
-  private:
-    std::vector<std::vector<Launch>> m_ofRank;
-};
 
 // A task or phase of a host range takes its times from the device (annotate/device_times.h).
 bool liesOnDevice(const trace::Trace& trace, const Node& node, EventId event) {
@@ -84,8 +47,8 @@ class MarksMaker {
 
   private:
     struct Where {
-        EventId event;                               // as recorded
-        std::span<const Launches::Launch> onDevice;  // its work, where it lies there
+        EventId event;                                // as recorded
+        std::span<const trace::CalledWork> onDevice;  // its work, where it lies there
     };
 
     void findEvents() {
@@ -101,8 +64,9 @@ class MarksMaker {
             const Node& node = m_nodes[graph::NodeId::at(i)];
             Where& where = m_where[i];
             if (!where.event.valid() || !liesOnDevice(m_trace, node, where.event)) continue;
-            where.onDevice = m_launches->within(static_cast<std::size_t>(node.rank),
-                                                m_trace.event(where.event).span);
+            where.onDevice =
+                m_launches->within(trace::RankId::at(static_cast<std::size_t>(node.rank)),
+                                   m_trace.event(where.event).span);
         }
     }
 
@@ -111,7 +75,7 @@ class MarksMaker {
         const Where& where = m_where[node.index()];
         EventId best = where.event;
         std::int64_t most = -1;
-        for (const Launches::Launch& launch : where.onDevice) {
+        for (const trace::CalledWork& launch : where.onDevice) {
             const std::int64_t shared =
                 intersect(m_trace.event(launch.work).span, piece).length().ns;
             if (shared > most) best = launch.work;
@@ -149,7 +113,7 @@ class MarksMaker {
             if (!m_where[i].event.valid()) continue;
             const base::Duration slack = m_analysis.slack[graph::NodeId::at(i)];
             note(m_where[i].event, slack);
-            for (const Launches::Launch& launch : m_where[i].onDevice) note(launch.work, slack);
+            for (const trace::CalledWork& launch : m_where[i].onDevice) note(launch.work, slack);
         }
         for (const auto& [event, slack] : least) m_marks.slack.push_back({event, slack});
     }
@@ -157,8 +121,8 @@ class MarksMaker {
     const trace::Trace& m_trace;
     const analysis::IterationAnalysis& m_analysis;
     const base::IdVector<graph::NodeTag, Node>& m_nodes;
-    std::optional<Launches> m_launches;  // where anything lies on a device
-    std::vector<Where> m_where;          // by node
+    std::optional<trace::CalledWorkIndex> m_launches;  // where anything lies on a device
+    std::vector<Where> m_where;                        // by node
     timeline::PathMarks m_marks;
 };
 

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 
+#include "trace/called_work.h"
 #include "trace/categories.h"
-#include "trace/device_work.h"
 
 namespace pleat::timeline {
 namespace {
@@ -131,55 +130,24 @@ void fillFromStrings(const trace::Trace& trace, ColourMode mode, WorkerPool& poo
     });
 }
 
-// Host ranges of tasks by rank and start, to find the one a call lies in.
-class HostTasks {
-  public:
-    HostTasks(const trace::Trace& trace, const std::vector<std::uint8_t>& colours)
-        : m_trace(trace), m_ofRank(trace.ranks().size()) {
-        for (const trace::Task& task : trace.annotations().tasks) {
-            if (!task.event.valid()) continue;
-            const trace::Event event = trace.event(task.event);
-            if (trace.lanes()[event.lane].kind != trace::LaneKind::HostThread) continue;
-            m_ofRank[task.rank.index()].push_back({event.span, colours[task.event.index()]});
-        }
-        for (auto& ranges : m_ofRank)
-            std::sort(ranges.begin(), ranges.end(),
-                      [](const Range& a, const Range& b) { return a.span.begin < b.span.begin; });
-    }
-    // 0 where the call lies in no task.
-    [[nodiscard]] std::uint8_t colourOfCall(EventId call) const {
-        const trace::Event event = m_trace.event(call);
-        const auto& ranges = m_ofRank[m_trace.lanes()[event.lane].rank.index()];
-        const auto after = std::upper_bound(
-            ranges.begin(), ranges.end(), event.span.begin,
-            [](base::TraceTime time, const Range& range) { return time < range.span.begin; });
-        if (after == ranges.begin() || std::prev(after)->span.end <= event.span.begin) return 0;
-        return std::prev(after)->colour;
-    }
-    [[nodiscard]] bool any() const {
-        return std::any_of(m_ofRank.begin(), m_ofRank.end(),
-                           [](const auto& ranges) { return !ranges.empty(); });
-    }
-
-  private:
-    struct Range {
-        base::Interval span;
-        std::uint8_t colour;
-    };
-    const trace::Trace& m_trace;
-    std::vector<std::vector<Range>> m_ofRank;
-};
-
+// Work has the colour of the task that called it: of the one that began last, where tasks nest.
 void fillLaunched(const trace::Trace& trace, std::vector<std::uint8_t>& colours) {
-    const HostTasks tasks(trace, colours);
-    if (!tasks.any()) return;
-    const trace::DeviceWorkKinds kinds(trace);
-    for (const trace::Dependency& launch : trace.dependencies()) {
-        if (launch.kind != trace::DependencyKind::Launch) continue;
-        const trace::DeviceWork work = kinds.of(launch.to);
-        if (work == trace::DeviceWork::None || work == trace::DeviceWork::Communication) continue;
-        if (const std::uint8_t colour = tasks.colourOfCall(launch.from); colour != 0)
-            colours[launch.to.index()] = colour;
+    std::vector<const trace::Task*> onHost;
+    for (const trace::Task& task : trace.annotations().tasks) {
+        if (!task.event.valid() || colours[task.event.index()] == 0) continue;
+        const trace::Event event = trace.event(task.event);
+        if (trace.lanes()[event.lane].kind == trace::LaneKind::HostThread) onHost.push_back(&task);
+    }
+    if (onHost.empty()) return;
+    std::stable_sort(onHost.begin(), onHost.end(), [&](const trace::Task* a, const trace::Task* b) {
+        return trace.event(a->event).span.begin < trace.event(b->event).span.begin;
+    });
+    const trace::CalledWorkIndex called(trace);
+    for (const trace::Task* task : onHost) {
+        const trace::Event event = trace.event(task->event);
+        for (const trace::CalledWork& one :
+             called.within(trace.lanes()[event.lane].rank, event.span))
+            colours[one.work.index()] = colours[task->event.index()];
     }
 }
 
