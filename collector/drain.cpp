@@ -115,8 +115,7 @@ void Drain::drainLoop(const std::stop_token& stop) {
 }
 
 RecordedProcess& Drain::processOf(ProcessKey key) {
-    std::unique_ptr<RecordedProcess>& process = m_processes[key];
-    if (process) return *process;
+    if (const auto known = m_processes.find(key); known != m_processes.end()) return *known->second;
     RecordedProcess::Sink sink;
     sink.addRank = [this](const trace::Rank& rank) { return m_queue.addRank(rank); };
     sink.addLane = [this](const trace::Lane& lane) { return m_queue.addLane(lane); };
@@ -126,8 +125,9 @@ RecordedProcess& Drain::processOf(ProcessKey key) {
                (!m_options.lastMoment || time <= *m_options.lastMoment) &&
                !m_full.load(std::memory_order_relaxed);
     };
-    process = std::make_unique<RecordedProcess>(key.first, m_texts, m_clock, std::move(sink));
-    return *process;
+    // Made before it is entered: without memory there is no entry, rather than one of nothing.
+    auto process = std::make_unique<RecordedProcess>(key.first, m_texts, m_clock, std::move(sink));
+    return *m_processes.emplace(key, std::move(process)).first->second;
 }
 
 void Drain::openNewRings() {

@@ -105,6 +105,18 @@ TEST(RecordFailure, OneFailedAllocationNeverFailsTheCommand) {
     expectNothingLostButEvents("FAIL_ALLOCATION_AT");
 }
 
+// Once the program runs, moments depend on what the threads do first, so several are tried around
+// where its process is met.
+TEST(RecordFailure, WithoutMemoryForAProcessTheCommandGoesOn) {
+    SKIP_WHERE_NOTHING_IS_PRELOADED();
+    for (long moment = 3'001; moment < 3'060; ++moment) {
+        const Attempt attempt({"sh", "-c", kProgram + " threads 1000; exit 7"},
+                              failing("pleat", "FAIL_ALLOCATION_FROM", moment));
+        EXPECT_TRUE(attempt.result.status == 7 || attempt.result.status == 3)
+            << moment << ": " << attempt.result.status;
+    }
+}
+
 TEST(RecordFailure, WithoutMemoryTheCommandGoesOn) {
     SKIP_WHERE_NOTHING_IS_PRELOADED();
     expectNothingLostButEvents("FAIL_ALLOCATION_FROM");
