@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/say.h"
@@ -16,7 +13,7 @@
 #include "cli/version.h"
 #include "report/chrome_trace.h"
 #include "report/event_csv.h"
-#include "store/reader.h"
+#include "store/writer.h"
 
 namespace pleat::cli {
 namespace {
@@ -27,31 +24,11 @@ struct Arguments {
     std::string output;
 };
 
-// When the trace's time 0 was, which only a recording knows.
-std::optional<std::int64_t> originUnixNs(const std::filesystem::path& file) {
-    std::optional<std::int64_t> origin;
-    if (!store::isPleatFile(file)) return origin;
-    store::SqlSink sink{[](const auto&) {},
-                        [&](const store::SqlRow& row) {
-                            if (row.empty() || !row.front()) return;
-                            const std::string& text = *row.front();
-                            std::int64_t ns = 0;
-                            const auto [end, error] =
-                                std::from_chars(text.data(), text.data() + text.size(), ns);
-                            if (error == std::errc() && end == text.data() + text.size())
-                                origin = ns;
-                        }};
-    const auto asked =
-        store::runSql(file.string(), "select value from meta where key = 'origin_unix_ns'", sink);
-    return asked ? origin : std::nullopt;
-}
-
 base::Result<void> write(const Arguments& arguments, const trace::Trace& trace,
                          OutputFile& output) {
     const report::TextSink sink = [&](std::string_view text) { return output.write(text); };
     if (arguments.format == Format::Csv) return report::writeEventCsv(trace, sink);
-    const report::ChromeOptions options{std::string(kVersion),
-                                        originUnixNs(arguments.trace.files.front())};
+    const report::ChromeOptions options{std::string(kVersion), store::originUnixNs(trace)};
     const base::Result<base::Diagnostics> written = report::writeChromeTrace(trace, options, sink);
     if (!written) return written.error();
     for (const base::Diagnostic& entry : written->entries()) {

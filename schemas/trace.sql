@@ -170,7 +170,7 @@ left join string d on d.id = e.domain;
 
 -- The pipeline as a grid: what each rank ran, in order.
 create view task_grid as
-select t.iteration, r.dp, r.pp, row_number() over (partition by t.rank, t.iteration order by t.start_ns) - 1 as position,
+select t.iteration, r.number as rank, r.dp, r.pp, row_number() over (partition by t.rank, t.iteration order by t.start_ns) - 1 as position,
        t.stage || t.kind || t.microbatch as action, t.start_ns, t.end_ns - t.start_ns as duration_ns
 from task t join rank r on r.id = t.rank;
 

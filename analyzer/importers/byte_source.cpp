@@ -41,17 +41,22 @@ class PlainSource : public ByteSource {
 // What the two unpackers share: the packed bytes that are next.
 class PackedSource : public ByteSource {
   public:
-    explicit PackedSource(File file) : m_file(std::move(file)), m_packed(kPackedBytes) {}
+    explicit PackedSource(std::unique_ptr<ByteSource> file)
+        : m_file(std::move(file)), m_packed(kPackedBytes) {}
 
     std::size_t read(std::span<char> buffer) override {
         std::size_t filled = 0;
         while (filled < buffer.size() && !m_ended) {
             if (m_begin == m_end) {
                 m_begin = 0;
-                m_end = std::fread(m_packed.data(), 1, m_packed.size(), m_file.get());
+                m_end = m_file->read(m_packed);
                 m_fileBytesRead += m_end;
             }
-            filled += unpack(buffer.subspan(filled));
+            if (exhausted() && !m_file->damage().empty()) {
+                stop(m_file->damage());
+            } else {
+                filled += unpack(buffer.subspan(filled));
+            }
         }
         return filled;
     }
@@ -65,7 +70,7 @@ class PackedSource : public ByteSource {
     }
     [[nodiscard]] bool exhausted() const { return m_begin == m_end; }
 
-    File m_file;
+    std::unique_ptr<ByteSource> m_file;
     std::vector<char> m_packed;
     std::size_t m_begin = 0, m_end = 0;
     bool m_ended = false;
@@ -73,7 +78,7 @@ class PackedSource : public ByteSource {
 
 class GzipSource : public PackedSource {
   public:
-    explicit GzipSource(File file) : PackedSource(std::move(file)) {
+    explicit GzipSource(std::unique_ptr<ByteSource> file) : PackedSource(std::move(file)) {
         constexpr int kGzipOrZlib = 15 + 32;
         m_ready = inflateInit2(&m_stream, kGzipOrZlib) == Z_OK;
     }
@@ -112,7 +117,7 @@ class GzipSource : public PackedSource {
 
 class ZstdSource : public PackedSource {
   public:
-    explicit ZstdSource(File file)
+    explicit ZstdSource(std::unique_ptr<ByteSource> file)
         : PackedSource(std::move(file)), m_stream(ZSTD_createDStream()) {}
     ~ZstdSource() override { ZSTD_freeDStream(m_stream); }
     ZstdSource(const ZstdSource&) = delete;
@@ -153,16 +158,14 @@ base::Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::filesystem
     char magic[4] = {};
     const std::size_t count = std::fread(magic, 1, sizeof magic, handle.get());
     std::rewind(handle.get());
-    const std::string_view start(magic, count);
-    std::unique_ptr<ByteSource> source;
-    if (start.starts_with("\x1f\x8b")) {
-        source = std::make_unique<GzipSource>(std::move(handle));
-    } else if (start.starts_with("\x28\xb5\x2f\xfd")) {
-        source = std::make_unique<ZstdSource>(std::move(handle));
-    } else {
-        source = std::make_unique<PlainSource>(std::move(handle));
-    }
-    return source;
+    return unpacked(std::make_unique<PlainSource>(std::move(handle)), {magic, count});
+}
+
+std::unique_ptr<ByteSource> ByteSource::unpacked(std::unique_ptr<ByteSource> file,
+                                                 std::string_view start) {
+    if (start.starts_with("\x1f\x8b")) return std::make_unique<GzipSource>(std::move(file));
+    if (start.starts_with("\x28\xb5\x2f\xfd")) return std::make_unique<ZstdSource>(std::move(file));
+    return file;
 }
 
 }  // namespace pleat::importers

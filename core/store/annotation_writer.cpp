@@ -257,18 +257,8 @@ base::Result<void> replaceAnnotations(const trace::Trace& annotated,
     return written;  // where it failed, closing the database rolls back
 }
 
-// UTC at time 0; nothing where a rank's clock is not related to it.
-std::optional<std::int64_t> originOf(const trace::Trace& trace) {
-    std::optional<std::int64_t> origin;
-    for (const trace::Rank& rank : trace.ranks()) {
-        if (!rank.clock.unixZero_ns) return std::nullopt;
-        if (!origin) origin = rank.clock.unixZero_ns;
-    }
-    return origin;
-}
-
 base::Result<void> writeRows(const trace::Trace& trace, Writer writer) {
-    if (const auto origin = originOf(trace)) {
+    if (const auto origin = originUnixNs(trace)) {
         const auto said = writer.setMeta("origin_unix_ns", fmt::to_string(*origin));
         if (!said) return said;
     }
@@ -306,6 +296,15 @@ base::Result<void> writeDependencies(const trace::Trace& trace, const std::files
 }
 
 }  // namespace
+
+std::optional<std::int64_t> originUnixNs(const trace::Trace& trace) {
+    std::optional<std::int64_t> origin;
+    for (const trace::Rank& rank : trace.ranks()) {
+        if (!rank.clock.unixZero_ns) return std::nullopt;
+        if (!origin) origin = rank.clock.unixZero_ns;
+    }
+    return origin;
+}
 
 base::Result<void> writeAnnotations(const trace::Trace& annotated,
                                     const std::filesystem::path& file) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,9 @@ class Writer {
     explicit Writer(std::unique_ptr<State> state);
     std::unique_ptr<State> m_state;
 };
+
+// UTC in nanoseconds at the trace's time 0; nothing where the clock of a rank is not related to it.
+[[nodiscard]] std::optional<std::int64_t> originUnixNs(const trace::Trace& trace);
 
 // A whole trace, annotations included, into a new file.
 [[nodiscard]] base::Result<void> writeTrace(const trace::Trace& trace,

@@ -73,6 +73,29 @@ TEST_F(Export, WritesChromeJsonToAFileAndToStandardOutput) {
     EXPECT_EQ(run({"-o", "-"}).output, text);
 }
 
+// Two files of a profiler that say when their time 0 was.
+TEST_F(Export, AFolderKeepsTheOriginOfItsFiles) {
+    fs::create_directory(file("ranks"));
+    for (const std::string rank : {"0", "1"}) {
+        test::writeBytes(
+            file("ranks/rank" + rank + ".json"),
+            R"({"baseTimeNanoseconds":1700000000000000000,"distributedInfo":{"rank":)" + rank +
+                R"(},"traceEvents":[{"ph":"X","cat":"cpu_op","name":"op","pid":7,"tid":7,"ts":)" +
+                (rank == "0" ? "5000" : "5100") + R"(,"dur":10}]})");
+    }
+    const auto result = test::runProgram({PLEAT_BIN_DIR "/pleat", "export", file("ranks")});
+    ASSERT_EQ(result.status, 0) << result.errors;
+    const json exported = json::parse(result.output);
+    ASSERT_TRUE(exported.contains("baseTimeNanoseconds")) << result.output.substr(0, 200);
+    const auto origin = exported["baseTimeNanoseconds"].get<std::int64_t>();
+    std::vector<double> moments;
+    for (const json& entry : exported["traceEvents"])
+        if (entry["name"] == "op") moments.push_back(entry["ts"].get<double>());
+    ASSERT_EQ(moments.size(), 2U);
+    EXPECT_EQ(origin + static_cast<std::int64_t>(moments[0] * 1'000), 1'700'000'000'005'000'000);
+    EXPECT_EQ(origin + static_cast<std::int64_t>(moments[1] * 1'000), 1'700'000'000'005'100'000);
+}
+
 TEST_F(Export, WritesCsv) {
     const auto result = run({"--format", "csv"});
     EXPECT_EQ(result.status, 0) << result.errors;

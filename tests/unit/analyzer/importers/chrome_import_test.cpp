@@ -5,9 +5,12 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "importers/byte_source.h"
 #include "unit/analyzer/importers/imported.h"
 
 namespace pleat::importers {
@@ -221,6 +224,36 @@ TEST(ChromeImport, PackedFilesAreReadAndCutOnesSaySo) {
     EXPECT_GE(countOf(cut, "truncated"), 1);
     EXPECT_NE(messageOf(importText(packed.substr(0, 15))).find("gzip data is cut off"),
               std::string::npos);
+}
+
+// A source whose disk fails after so many bytes.
+class FailingSource : public ByteSource {
+  public:
+    FailingSource(std::string bytes, std::size_t good) : m_bytes(std::move(bytes)), m_good(good) {}
+    std::size_t read(std::span<char> buffer) override {
+        const std::size_t count = std::min(buffer.size(), m_good - m_at);
+        std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(m_at), count, buffer.begin());
+        m_at += count;
+        if (count < buffer.size()) m_damage = "reading failed: Input/output error";
+        return count;
+    }
+
+  private:
+    std::string m_bytes;
+    std::size_t m_good, m_at = 0;
+};
+
+TEST(ByteSource, ADiskThatFailsIsNotAFileThatIsCutOff) {
+    const std::string text(100'000, 'x');
+    std::string zstd(ZSTD_compressBound(text.size()), '\0');
+    zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), text.data(), text.size(), 3));
+    for (const std::string& packed : {gzip(text), zstd}) {
+        const auto source = ByteSource::unpacked(
+            std::make_unique<FailingSource>(packed, packed.size() / 2), packed);
+        std::string read(text.size(), '\0');
+        EXPECT_LT(source->read(read), text.size());
+        EXPECT_EQ(source->damage(), "reading failed: Input/output error");
+    }
 }
 
 // bad-inputs 9
