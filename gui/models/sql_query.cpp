@@ -1,9 +1,12 @@
 #include "models/sql_query.h"
 
+#include <QSaveFile>
+#include <QTemporaryDir>
 #include <optional>
 #include <utility>
 
 #include "models/text.h"
+#include "report/text_writer.h"
 #include "store/reader.h"
 #include "store/writer.h"
 
@@ -12,6 +15,7 @@ namespace {
 
 struct Answer {
     Figures figures;
+    SqlTable table;
     std::int64_t rowCount = 0;
     QString error;
 };
@@ -49,6 +53,7 @@ Answer answerOf(const std::filesystem::path& database, const std::string& sql,
     TimeColumns times;
     const store::SqlSink sink{[&](const std::vector<std::string>& columns) {
                                   answer = {};
+                                  answer.table.columns = columns;
                                   for (const std::string& column : columns)
                                       answer.figures.columns << shownText(column);
                                   times = {
@@ -57,6 +62,7 @@ Answer answerOf(const std::filesystem::path& database, const std::string& sql,
                               },
                               [&](const store::SqlRow& row) {
                                   if (++answer.rowCount > kMostRows) return;
+                                  answer.table.rows.push_back(row);
                                   const Place place = placeOf(row, times);
                                   std::vector<Cell>& cells = answer.figures.rows.emplace_back();
                                   for (const auto& value : row)
@@ -68,15 +74,14 @@ Answer answerOf(const std::filesystem::path& database, const std::string& sql,
     return answer;
 }
 
-QString quoted(const QString& text) {
-    static const QString special = QStringLiteral(",\"\n\r");
-    for (const QChar c : text) {
-        if (special.contains(c))
-            return QLatin1Char('"') +
-                   QString(text).replace(QLatin1Char('"'), QStringLiteral("\"\"")) +
-                   QLatin1Char('"');
+void writeLine(report::TextWriter& out, const store::SqlRow& cells) {
+    const char* between = "";
+    for (const auto& cell : cells) {
+        out.raw(between);
+        between = ",";
+        if (cell) cell->empty() ? out.raw("\"\"") : out.csv(*cell);
     }
-    return text;
+    out.raw("\r\n");
 }
 
 }  // namespace
@@ -86,6 +91,7 @@ void SqlQuery::run(const std::filesystem::path& database, const QString& sql) {
                            const std::stop_token& stop) { return answerOf(database, text, stop); },
                        [this](Answer answer) {
                            m_figures = std::move(answer.figures);
+                           m_table = std::make_shared<const SqlTable>(std::move(answer.table));
                            m_rowCount = answer.rowCount;
                            m_error = answer.error;
                            emit finished();
@@ -99,21 +105,42 @@ void SqlQuery::cancel() {
     emit finished();
 }
 
-QString csvOf(const Figures& figures) {
-    QStringList lines, cells;
-    for (const QString& column : figures.columns) cells << quoted(column);
-    lines << cells.join(QLatin1Char(','));
-    for (const auto& row : figures.rows) {
-        cells.clear();
-        for (const Cell& cell : row) cells << quoted(cell.text);
-        lines << cells.join(QLatin1Char(','));
+QString saveCsv(const SqlTable& table, const QString& file) {
+    QSaveFile out(file);
+    out.setDirectWriteFallback(true);  // of a folder that takes no new files
+    const report::TextSink sink = [&](std::string_view text) -> base::Result<void> {
+        const auto size = static_cast<qint64>(text.size());
+        if (out.write(text.data(), size) == size) return {};
+        return base::Error{base::ErrorCode::Io, "not all could be written"};
+    };
+    report::TextWriter text(sink);
+    if (out.open(QIODevice::WriteOnly)) {
+        writeLine(text, {table.columns.begin(), table.columns.end()});
+        for (const store::SqlRow& row : table.rows) writeLine(text, row);
+        if (text.flush() && out.commit()) return {};
     }
-    return lines.join(QStringLiteral("\r\n")) + QStringLiteral("\r\n");
+    return QStringLiteral("%1: %2").arg(file, out.errorString());
 }
 
 QString saveDatabase(const trace::Trace& trace, const QString& file) {
-    const auto written = store::writeTrace(trace, file.toStdString());
-    return written ? QString() : shownText(written.error().message, 4'000);
+    namespace fs = std::filesystem;
+    const fs::path target = file.toStdString();
+    std::error_code failed;
+    // The log of a database would be taken for that of the one which replaces it.
+    if (fs::exists(target.string() + "-wal", failed))
+        return SqlQuery::tr(
+                   "%1: another program has it open, or its recording was interrupted; "
+                   "choose another name")
+            .arg(file);
+    const fs::path folder = fs::absolute(target, failed).parent_path();
+    const QTemporaryDir beside(QString::fromStdString((folder / ".pleat-XXXXXX").string()));
+    if (!beside.isValid()) return QStringLiteral("%1: %2").arg(file, beside.errorString());
+    const fs::path made = beside.filePath(QStringLiteral("new.pleat")).toStdString();
+    if (const auto written = store::writeTrace(trace, made); !written)
+        return shownText(written.error().message, 4'000);
+    fs::rename(made, target, failed);
+    return failed ? QStringLiteral("%1: %2").arg(file, QString::fromStdString(failed.message()))
+                  : QString();
 }
 
 }  // namespace pleat::models

@@ -19,6 +19,7 @@
 #include "widgets/pages.h"
 #include "widgets/picture_file.h"
 #include "widgets/pipeline_page.h"
+#include "widgets/save_dialog.h"
 #include "widgets/sql_page.h"
 #include "widgets/start_page.h"
 #include "widgets/timeline_page.h"
@@ -285,9 +286,9 @@ void MainWindow::chooseFolder() {
 void MainWindow::exportPicture() {
     SessionView* view = page(currentPage());
     if (view == nullptr || m_session.state() != State::Loaded) return;
-    const QString file = QFileDialog::getSaveFileName(this, tr("Export the page as a picture"),
-                                                      currentPage() + QStringLiteral(".png"),
-                                                      tr("Pictures (*.png *.svg *.pdf)"));
+    const QString file = chooseFileToSave(*this, tr("Export the page as a picture"),
+                                          tr("Pictures (*.png *.svg *.pdf)"), QStringLiteral("png"),
+                                          currentPage() + ".png");
     if (file.isEmpty()) return;
     const QString error = writePicture(*view->picture(), file);
     statusBar()->showMessage(error.isEmpty() ? tr("Wrote %1").arg(file) : error);

@@ -1,10 +1,10 @@
 #include "widgets/sql_page.h"
 
-#include <QFile>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QShortcut>
 #include <QVBoxLayout>
+
+#include "widgets/save_dialog.h"
 
 namespace pleat::widgets {
 
@@ -38,7 +38,7 @@ SqlPage::SqlPage(models::TraceSession& session, QWidget* parent)
     connect(m_run, &QPushButton::clicked, this, &SqlPage::run);
     connect(m_stop, &QPushButton::clicked, &m_query, &models::SqlQuery::cancel);
     connect(m_csv, &QPushButton::clicked, this, &SqlPage::chooseCsvFile);
-    connect(m_save, &QPushButton::clicked, this, &SqlPage::saveAsDatabase);
+    connect(m_save, &QPushButton::clicked, this, &SqlPage::chooseDatabaseFile);
     connect(&m_query, &models::SqlQuery::finished, this, &SqlPage::showResults);
     connect(m_results, &FigureView::placeChosen, this, &SessionView::placeChosen);
     connect(&session, &models::TraceSession::traceChanged, this, &SqlPage::update);
@@ -55,14 +55,6 @@ void SqlPage::run() {
     m_query.run(session().database(), m_editor->toPlainText());
     m_status->setText(tr("Running…"));
     m_stop->setEnabled(true);
-}
-
-QString SqlPage::exportCsv(const QString& file) const {
-    QFile out(file);
-    const QByteArray text = models::csvOf(m_query.figures()).toUtf8();
-    const bool written = out.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
-                         out.write(text) == text.size() && out.flush();
-    return written ? QString() : tr("%1: %2").arg(file, out.errorString());
 }
 
 void SqlPage::update() {
@@ -90,21 +82,46 @@ void SqlPage::showResults() {
 }
 
 void SqlPage::chooseCsvFile() {
-    const QString file =
-        QFileDialog::getSaveFileName(this, tr("Save the results"), {}, tr("CSV files (*.csv)"));
-    if (file.isEmpty()) return;
-    const QString error = exportCsv(file);
-    m_status->setText(error.isEmpty() ? tr("Saved %1").arg(file) : error);
+    const QString file = chooseFileToSave(*this, tr("Save the results"), tr("CSV files (*.csv)"),
+                                          QStringLiteral("csv"));
+    if (!file.isEmpty()) exportCsv(file);
 }
 
-void SqlPage::saveAsDatabase() {
-    QString file =
-        QFileDialog::getSaveFileName(this, tr("Save the trace"), {}, tr("Pleat traces (*.pleat)"));
-    if (file.isEmpty()) return;
-    if (!file.endsWith(QStringLiteral(".pleat"))) file += QStringLiteral(".pleat");
-    const QString error = models::saveDatabase(*session().trace(), file);
-    if (!error.isEmpty()) return m_status->setText(error);
-    session().open({{file.toStdString()}, {}, {}});
+void SqlPage::exportCsv(const QString& file) {
+    if (m_query.figures().columns.isEmpty()) return;
+    save(
+        file, [table = m_query.table(), file] { return models::saveCsv(*table, file); }, [] {});
+}
+
+void SqlPage::chooseDatabaseFile() {
+    const QString file = chooseFileToSave(*this, tr("Save the trace"), tr("Pleat traces (*.pleat)"),
+                                          QStringLiteral("pleat"));
+    if (!file.isEmpty()) saveAsDatabase(file);
+}
+
+void SqlPage::saveAsDatabase(const QString& file) {
+    const auto trace = session().trace();
+    if (!trace) return;
+    save(
+        file, [trace, file] { return models::saveDatabase(*trace, file); },
+        [this, trace, file] {
+            // Unless another trace was opened meanwhile.
+            if (session().trace() == trace) session().open({{file.toStdString()}, {}, {}});
+        });
+}
+
+void SqlPage::save(const QString& file, std::function<QString()> write,
+                   std::function<void()> saved) {
+    m_csv->setEnabled(false);
+    m_save->setEnabled(false);
+    m_status->setText(tr("Saving %1…").arg(file));
+    m_saving.start([write = std::move(write)](const std::stop_token&) { return write(); },
+                   [this, file, saved = std::move(saved)](const QString& error) {
+                       m_csv->setEnabled(!m_query.figures().columns.isEmpty());
+                       m_save->setEnabled(true);
+                       m_status->setText(error.isEmpty() ? tr("Saved %1").arg(file) : error);
+                       if (error.isEmpty()) saved();
+                   });
 }
 
 }  // namespace pleat::widgets

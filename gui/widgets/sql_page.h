@@ -5,7 +5,9 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <functional>
 
+#include "models/background.h"
 #include "models/sql_query.h"
 #include "widgets/figure_view.h"
 #include "widgets/session_view.h"
@@ -27,20 +29,26 @@ class SqlPage : public SessionView {
     [[nodiscard]] bool running() const { return m_query.running(); }
     [[nodiscard]] const FigureView& results() const { return *m_results; }
     [[nodiscard]] QString status() const { return m_status->text(); }
-    // The error in one line, else empty.
-    [[nodiscard]] QString exportCsv(const QString& file) const;
+    // Both in the background; the status says how it went. A file that is there is replaced.
+    void exportCsv(const QString& file);
+    // The viewer then opens that file.
+    void saveAsDatabase(const QString& file);
+    [[nodiscard]] bool saving() const { return m_saving.running(); }
 
   private:
     void update();
     void showResults();
     void chooseCsvFile();
-    void saveAsDatabase();
+    void chooseDatabaseFile();
+    // `write` on another thread gives an error or nothing; then `saved` here.
+    void save(const QString& file, std::function<QString()> write, std::function<void()> saved);
 
     models::SqlQuery m_query;
     QPlainTextEdit* m_editor;
     QPushButton *m_run, *m_stop, *m_csv, *m_save;
     QLabel* m_status;
     FigureView* m_results;
+    models::Background m_saving;
 };
 
 }  // namespace pleat::widgets

@@ -156,12 +156,31 @@ TEST(OddTraces, ThatWereImportedOfferToBeSavedForSql) {
     auto& sql = dynamic_cast<SqlPage&>(*window.page(QStringLiteral("sql")));
     EXPECT_TRUE(sql.status().contains("was imported"));
     const auto saved = folder.file("x.pleat");
-    EXPECT_EQ(
-        models::saveDatabase(*window.session().trace(), QString::fromStdString(saved.string())),
-        QString());
-    window.open({QString::fromStdString(saved.string())});
-    ASSERT_TRUE(waitUntil([&] { return window.session().analysed(); }));
+    const QString name = QString::fromStdString(saved.string());
+    // The save dialog has asked whether to replace it.
+    test::writeBytes(saved, "another file");
+    sql.saveAsDatabase(name);
+    ASSERT_TRUE(waitUntil([&] {
+        return !sql.saving() && !window.session().database().empty() && window.session().analysed();
+    })) << sql.status().toStdString();
+    EXPECT_EQ(window.session().database(), saved);
     EXPECT_TRUE(sql.status().contains("Read-only SQL"));
+}
+
+TEST(OddTraces, AreNotSavedOverADatabaseInUse) {
+    const test::TemporaryFolder folder;
+    const auto file = folder.file("run.pleat");
+    test::writeBytes(file, "old");
+    test::writeBytes(folder.file("run.pleat-wal"), "rows of the old one");
+    const trace::Trace trace = trace::TraceBuilder().build().trace;
+    const QString name = QString::fromStdString(file.string());
+    EXPECT_TRUE(models::saveDatabase(trace, name).contains("another program has it open"));
+    EXPECT_EQ(test::readBytes(file), "old");
+    std::filesystem::remove(folder.file("run.pleat-wal"));
+    EXPECT_EQ(models::saveDatabase(trace, name), QString());
+    EXPECT_TRUE(store::load(file).ok());
+    // Nothing but the file is left.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "widgets/main_window.h"
 #include "widgets/picture_file.h"
 #include "widgets/pipeline_page.h"
+#include "widgets/save_dialog.h"
 #include "widgets/sql_page.h"
 #include "widgets/timeline_page.h"
 
@@ -186,12 +187,48 @@ TEST_F(Pages, SqlAnswersAndSaysWhatIsWrong) {
     EXPECT_EQ(sql.results().figures().figures().rows[0][0].text, "192");
     EXPECT_TRUE(sql.results().figures().figures().rows[0][0].place.range);
     const auto file = m_folder.file("out.csv");
-    EXPECT_EQ(sql.exportCsv(QString::fromStdString(file.string())), QString());
+    sql.exportCsv(QString::fromStdString(file.string()));
+    ASSERT_TRUE(waitUntil([&] { return !sql.saving(); }));
+    EXPECT_TRUE(sql.status().startsWith("Saved ")) << sql.status().toStdString();
     EXPECT_TRUE(test::readBytes(file).starts_with("n,start_ns,end_ns\r\n192,"));
     sql.setQuery(QStringLiteral("delete from task"));
     sql.run();
     ASSERT_TRUE(waitUntil([&] { return !sql.running(); }));
     EXPECT_TRUE(sql.status().contains("the trace is read-only")) << sql.status().toStdString();
+}
+
+// The table shows at most 500 bytes of a value, and control characters as \xNN.
+TEST_F(Pages, SqlSavesWholeValuesAsCsv) {
+    auto& sql = page<SqlPage>("sql");
+    sql.setQuery(
+        QStringLiteral("select replace(hex(zeroblob(300)), '0', 'x') as long, 'a' || char(9) || '\u00fc \"b\",' || "
+                       "char(10) || 'c' "
+                       "as hard, null as missing, '' as empty, 1 as number"));
+    sql.run();
+    ASSERT_TRUE(waitUntil([&] { return !sql.running(); }));
+    ASSERT_EQ(sql.results().model()->rowCount(), 1) << sql.status().toStdString();
+    const auto file = m_folder.file("whole.csv");
+    test::writeBytes(file, "what the dialog was told to replace");
+    sql.exportCsv(QString::fromStdString(file.string()));
+    ASSERT_TRUE(waitUntil([&] { return !sql.saving(); }));
+    EXPECT_EQ(test::readBytes(file), "long,hard,missing,empty,number\r\n" + std::string(600, 'x') +
+                                         ",\"a\t\u00fc \"\"b\"\",\nc\",,\"\",1\r\n");
+    sql.exportCsv(QString::fromStdString((m_folder.file("none") / "x.csv").string()));
+    ASSERT_TRUE(waitUntil([&] { return !sql.saving(); }));
+    EXPECT_TRUE(sql.status().contains("x.csv: ")) << sql.status().toStdString();
+}
+
+// What the dialog asks about is what is written: it adds the ending before it asks.
+TEST_F(Pages, SaveDialogsAskAboutTheFileThatIsWritten) {
+    const auto dialog =
+        makeSaveDialog(m_window, QStringLiteral("Save"), QStringLiteral("Pleat traces (*.pleat)"),
+                       QStringLiteral("pleat"));
+    dialog->setOption(QFileDialog::DontUseNativeDialog);
+    dialog->setDirectory(QString::fromStdString(m_folder.file("").string()));
+    dialog->selectFile(QStringLiteral("run"));
+    ASSERT_EQ(dialog->selectedFiles().size(), 1);
+    EXPECT_TRUE(dialog->selectedFiles().front().endsWith("/run.pleat"));
+    EXPECT_FALSE(dialog->testOption(QFileDialog::DontConfirmOverwrite));
 }
 
 TEST_F(Pages, EveryCommandIsInThePaletteAndEveryKeyInTheList) {
