@@ -1,6 +1,7 @@
 -- The trace database, version 1: one run, one file (*.pleat). Plain rows that any SQLite client can read, also while
 -- the run is being recorded. Times are integer nanoseconds since the trace's origin; meta holds the origin on the host's
--- clocks. Ids count from 1.
+-- clocks. Ids count from 1. In tables, rank, last_rank and from_event, to_event are ids of rows; a rank as reports name it
+-- is rank.number, which the views have as "rank".
 
 create table meta (
     key   text primary key,   -- origin_monotonic_ns, origin_unix_ns, command, host, pleat_version, state (recording,
@@ -170,8 +171,9 @@ left join string d on d.id = e.domain;
 
 -- The pipeline as a grid: what each rank ran, in order.
 create view task_grid as
-select t.iteration, r.number as rank, r.dp, r.pp, row_number() over (partition by t.rank, t.iteration order by t.start_ns) - 1 as position,
-       t.stage || t.kind || t.microbatch as action, t.start_ns, t.end_ns - t.start_ns as duration_ns
+select t.iteration, r.dp, r.pp, row_number() over (partition by t.rank, t.iteration order by t.start_ns) - 1 as position,
+       t.stage || t.kind || t.microbatch as action, t.start_ns, t.end_ns - t.start_ns as duration_ns,
+       r.number as rank, t.stage, t.chunk, t.microbatch, t.kind, t.end_ns
 from task t join rank r on r.id = t.rank;
 
 -- How long each transfer waited for its last member and how long it moved data, and what of both no task of the rank covered:

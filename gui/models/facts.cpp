@@ -34,16 +34,6 @@ class FactList {
     Figures m_figures;
 };
 
-template <class Items>
-std::optional<std::size_t> positionOf(const Items& items, trace::EventId event) {
-    std::size_t position = 0;
-    for (const auto& item : items) {
-        if (item.event == event) return position;
-        ++position;
-    }
-    return std::nullopt;
-}
-
 QString rankName(const trace::Trace& trace, trace::RankId rank) {
     if (!rank.valid()) return Text::tr("unknown");
     const trace::Rank& about = trace.ranks()[rank];
@@ -142,8 +132,8 @@ Place placeOf(const trace::Trace& trace, trace::EventId event) {
     return place;
 }
 
-Figures eventFacts(const trace::Trace& trace, trace::EventId event,
-                   const IterationResults* iteration) {
+Figures eventFacts(const trace::Trace& trace, const timeline::EventRoles& roles,
+                   trace::EventId event, const IterationResults* iteration) {
     FactList facts;
     if (!event.valid() || event.index() >= trace.eventCount()) return std::move(facts).take();
     const trace::Event row = trace.event(event);
@@ -159,13 +149,14 @@ Figures eventFacts(const trace::Trace& trace, trace::EventId event,
     if (row.flag == trace::EventFlag::OpenAtEnd)
         facts.add(Text::tr("End"), Text::tr("not recorded; drawn to the end of its lane"));
     const trace::Annotations& found = trace.annotations();
-    if (const auto task = positionOf(found.tasks, event)) {
-        addTask(facts, found.tasks[trace::TaskId::at(*task)]);
-        if (iteration != nullptr) addSlack(facts, *iteration, graph::NodeKind::Task, *task);
+    if (const trace::TaskId task = roles.tasks.of(event); task.valid()) {
+        addTask(facts, found.tasks[task]);
+        if (iteration != nullptr) addSlack(facts, *iteration, graph::NodeKind::Task, task.index());
     }
-    if (const auto transfer = positionOf(found.transfers, event)) {
-        addTransfer(facts, trace, found.transfers[trace::TransferId::at(*transfer)]);
-        if (iteration != nullptr) addSlack(facts, *iteration, graph::NodeKind::Transfer, *transfer);
+    if (const trace::TransferId id = roles.transfers.of(event); id.valid()) {
+        addTransfer(facts, trace, found.transfers[id]);
+        if (iteration != nullptr)
+            addSlack(facts, *iteration, graph::NodeKind::Transfer, id.index());
     }
     if (const trace::EventId launch = trace.launchOf(event); launch.valid()) {
         facts.add(Text::tr("Launched by"), shownText(trace.name(launch)), placeOf(trace, launch));

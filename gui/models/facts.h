@@ -8,15 +8,16 @@
 #include "models/area_account.h"
 #include "models/figure_model.h"
 #include "models/iteration_model.h"
+#include "timeline/event_roles.h"
 #include "trace/trace.h"
 
 namespace pleat::models {
 
 // Name, rank, lane, times, arguments, the task or transfer it is with its peers and who was late,
-// what launched it, and its slack where the iteration analysed has it (may be null). O(tasks +
-// transfers).
-[[nodiscard]] Figures eventFacts(const trace::Trace& trace, trace::EventId event,
-                                 const IterationResults* iteration);
+// what launched it, and its slack where the iteration analysed has it (may be null). O(log n) in
+// the trace's annotations, and the iteration's nodes.
+[[nodiscard]] Figures eventFacts(const trace::Trace& trace, const timeline::EventRoles& roles,
+                                 trace::EventId event, const IterationResults* iteration);
 // Where an event is, so that every view can show it.
 [[nodiscard]] Place placeOf(const trace::Trace& trace, trace::EventId event);
 

@@ -38,6 +38,7 @@ void TraceSession::open(opening::OpenRequest request) {
     m_analysis.clear();
     m_trace.reset();
     m_index.reset();
+    m_roles.reset();
     m_error.clear();
     setNotice({});
     setState(State::Loading);
@@ -64,7 +65,11 @@ TraceSession::Loaded TraceSession::indexed(opening::OpenedTrace opened) {
         const graph::RunIndex index;
     };
     const auto both = std::make_shared<const Both>(std::move(opened.trace));
-    return {{both, &both->trace}, {both, &both->index}, opened.database, opened.finished};
+    return {{both, &both->trace},
+            {both, &both->index},
+            std::make_shared<const timeline::EventRoles>(both->trace.annotations()),
+            opened.database,
+            opened.finished};
 }
 
 void TraceSession::load() {
@@ -93,6 +98,7 @@ void TraceSession::finishLoading(Opened opened) {
     }
     m_trace = opened->trace;
     m_index = opened->index;
+    m_roles = opened->roles;
     m_database = opened->database;
     m_finished = opened->finished;
     m_followed = m_followed || !m_finished;

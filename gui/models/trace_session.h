@@ -17,6 +17,7 @@
 #include "graph/run_index.h"
 #include "models/background_answer.h"
 #include "opening/open_trace.h"
+#include "timeline/event_roles.h"
 #include "trace/trace.h"
 
 namespace pleat::models {
@@ -59,6 +60,8 @@ class TraceSession : public QObject {
     // What analyses ask of it, found out once (graph/run_index.h); keeps the trace alive. Null
     // unless Loaded.
     [[nodiscard]] std::shared_ptr<const graph::RunIndex> index() const { return m_index; }
+    // What its events are. Null unless Loaded.
+    [[nodiscard]] std::shared_ptr<const timeline::EventRoles> roles() const { return m_roles; }
     // Null until the analysis is done.
     [[nodiscard]] std::shared_ptr<const RunResults> results() const { return m_analysis.results(); }
     // Is there nothing more to come of this trace?
@@ -81,6 +84,7 @@ class TraceSession : public QObject {
     struct Loaded {
         std::shared_ptr<const trace::Trace> trace;
         std::shared_ptr<const graph::RunIndex> index;
+        std::shared_ptr<const timeline::EventRoles> roles;
         std::filesystem::path database;
         bool finished = true;
     };
@@ -110,6 +114,7 @@ class TraceSession : public QObject {
     QString m_error, m_notice;
     std::shared_ptr<const trace::Trace> m_trace;
     std::shared_ptr<const graph::RunIndex> m_index;
+    std::shared_ptr<const timeline::EventRoles> m_roles;
     std::filesystem::path m_database;
     bool m_finished = true;
     bool m_followed = false;   // it was seen unfinished: what comes is read, to its annotation

@@ -27,21 +27,8 @@ std::size_t thinOut(std::vector<Item>& items, std::size_t most) {
 
 }  // namespace
 
-EventLinks::EventLinks(const trace::Trace& trace) : m_trace(&trace) {
-    const auto& transfers = trace.annotations().transfers;
-    for (std::size_t i = 0; i < transfers.size(); ++i) {
-        const TransferId id = TransferId::at(i);
-        if (transfers[id].event.valid()) m_parts.push_back({transfers[id].event, id});
-    }
-    std::sort(m_parts.begin(), m_parts.end(),
-              [](const Part& a, const Part& b) { return a.event < b.event; });
-}
-
-TransferId EventLinks::transferOf(EventId event) const {
-    const auto found = std::partition_point(m_parts.begin(), m_parts.end(),
-                                            [&](const Part& part) { return part.event < event; });
-    return found != m_parts.end() && found->event == event ? found->transfer : TransferId();
-}
+EventLinks::EventLinks(const trace::Trace& trace)
+    : m_trace(&trace), m_transfers(trace.annotations().transfers) {}
 
 std::vector<EventId> EventLinks::partners(EventId event) const {
     const TransferId id = transferOf(event);
@@ -124,10 +111,7 @@ ArrowsShown EventLinks::arrowsWithin(std::span<const trace::LaneId> lanes, base:
                                               [&](const Dependency& d) { return d.to < to; });
         stretches.emplace_back(begin, end);
         recorded += stretches.back().size();
-        auto part = std::partition_point(m_parts.begin(), m_parts.end(),
-                                         [&](const Part& p) { return p.event < from; });
-        for (; part != m_parts.end() && part->event < to; ++part)
-            addArrowInto(part->transfer, transfers);
+        for (const auto& part : m_transfers.within(from, to)) addArrowInto(part.id, transfers);
     }
     ArrowsShown shown;
     shown.left = thinOut(transfers, most);

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "timeline/event_roles.h"
 #include "trace/trace.h"
 
 namespace pleat::timeline {
@@ -37,24 +38,22 @@ class EventLinks {
     // event that is no transfer, itself alone for one without a known partner.
     [[nodiscard]] std::vector<trace::EventId> partners(trace::EventId event) const;
     // The transfer an event is; invalid where it is none.
-    [[nodiscard]] trace::TransferId transferOf(trace::EventId event) const;
+    [[nodiscard]] trace::TransferId transferOf(trace::EventId event) const {
+        return m_transfers.of(event);
+    }
     // Arrows into events of these lanes that start within the window: at most `most`, spread evenly
     // over all there are.
     [[nodiscard]] ArrowsShown arrowsWithin(std::span<const trace::LaneId> lanes,
                                            base::Interval window, std::size_t most) const;
 
   private:
-    struct Part {
-        trace::EventId event;
-        trace::TransferId transfer;
-    };
     // Of a send to its receive, of the last member of a collective to this one; the arrow into a
     // transfer, where it has one.
     void addArrowInto(trace::TransferId id, std::vector<Arrow>& arrows) const;
     void addMemberArrows(trace::EventId event, bool into, std::vector<Arrow>& arrows) const;
 
     const trace::Trace* m_trace;
-    std::vector<Part> m_parts;  // by event
+    ByEvent<trace::TransferTag> m_transfers;
 };
 
 }  // namespace pleat::timeline

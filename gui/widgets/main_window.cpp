@@ -313,7 +313,8 @@ void MainWindow::showFactsOf(const models::Place& place) {
     // Of a trace that was read again the iteration may still be the former's.
     const bool current = iteration && iteration->trace == trace;
     m_facts->show(models::shownText(trace->name(place.event)),
-                  models::eventFacts(*trace, place.event, current ? iteration.get() : nullptr));
+                  models::eventFacts(*trace, *m_session.roles(), place.event,
+                                     current ? iteration.get() : nullptr));
 }
 
 void MainWindow::updateState() {

@@ -222,9 +222,10 @@ TEST(AreaAccount, ReachesOverIterationsAndNamesAnAreaWithoutRanks) {
 TEST(Facts, OfATaskNameItAndItsSlack) {
     const auto trace = std::make_shared<const trace::Trace>(foldedTrace());
     const IterationResults iteration = iterationOf(trace);
+    const timeline::EventRoles roles(trace->annotations());
     for (const timeline::PipelineTask& task : iteration.scene.tasks) {
         if (task.work != timeline::PipelineWork::Task || !task.critical) continue;
-        const Figures facts = eventFacts(*trace, task.event, &iteration);
+        const Figures facts = eventFacts(*trace, roles, task.event, &iteration);
         EXPECT_EQ(valueOf(facts, "Microbatch"), QString::number(task.microbatch));
         EXPECT_EQ(valueOf(facts, "Stage"), QString::number(task.stage));
         EXPECT_EQ(valueOf(facts, "Slack"), "none: it is critical");
@@ -233,11 +234,12 @@ TEST(Facts, OfATaskNameItAndItsSlack) {
 
 TEST(Facts, OfAReceiveNameThePeerAndHowLongItWaited) {
     const trace::Trace trace = foldedTrace();
+    const timeline::EventRoles roles(trace.annotations());
     std::size_t receives = 0;
     for (const trace::Transfer& transfer : trace.annotations().transfers) {
         if (transfer.operation != trace::Operation::Receive) continue;
         ++receives;
-        const Figures facts = eventFacts(trace, transfer.event, nullptr);
+        const Figures facts = eventFacts(trace, roles, transfer.event, nullptr);
         EXPECT_EQ(valueOf(facts, "To or from rank"), QString::number(transfer.peer));
         EXPECT_TRUE(valueOf(facts, "Waited").contains(" for rank "));
         EXPECT_TRUE(

@@ -84,7 +84,8 @@ TEST(OddTraces, WithOneEventAndNoTasksSaySo) {
         [](MainWindow& window) {
             EXPECT_FALSE(pipelineOf(window).message().isEmpty());
             window.facts().show(
-                {}, models::eventFacts(*window.session().trace(), trace::EventId(0), nullptr));
+                {}, models::eventFacts(*window.session().trace(), *window.session().roles(),
+                                       trace::EventId(0), nullptr));
             EXPECT_EQ(window.facts().table().figures().figures().rows[0][1].text, "step");
         });
 }
@@ -101,11 +102,13 @@ TEST(OddTraces, WithLongAndRightToLeftNamesStayReadable) {
         },
         [&](MainWindow& window) {
             const trace::Trace& trace = *window.session().trace();
-            const auto cut = models::eventFacts(trace, trace::EventId(0), nullptr).rows[0][1].text;
+            const timeline::EventRoles roles(trace.annotations());
+            const auto cut =
+                models::eventFacts(trace, roles, trace::EventId(0), nullptr).rows[0][1].text;
             EXPECT_LT(cut.size(), 1'000);
-            EXPECT_EQ(models::eventFacts(trace, trace::EventId(1), nullptr).rows[0][1].text,
+            EXPECT_EQ(models::eventFacts(trace, roles, trace::EventId(1), nullptr).rows[0][1].text,
                       QString::fromStdString(rightToLeft));
-            EXPECT_TRUE(models::eventFacts(trace, trace::EventId(2), nullptr)
+            EXPECT_TRUE(models::eventFacts(trace, roles, trace::EventId(2), nullptr)
                             .rows[0][1]
                             .text.contains("\\x01"));
         });

@@ -133,6 +133,18 @@ TEST_F(Sql, TaskGridShowsWhatEachRankRanInOrder) {
               "3|0|1|0|1F0|430|170\n");
 }
 
+// As reports name it, and not the row's id, which counts from 1.
+TEST_F(Sql, ViewsNameARankByItsNumber) {
+    for (const char* view : {"named_event", "task_grid", "exposed_transfer"})
+        EXPECT_EQ(rows(std::string("select distinct rank from ") + view + " order by 1"), "0\n1\n")
+            << view;
+    EXPECT_EQ(rows("select rank, stage, chunk, microbatch, kind, end_ns from task_grid "
+                   "order by rank, position"),
+              "0|0|0|0|F|300\n"
+              "0|0|0|0|B|900\n"
+              "1|1|0|0|F|600\n");
+}
+
 TEST_F(Sql, ExposedTransferSplitsWaitingMovingAndExposed) {
     // The send begins last, so nothing waits on it; nobody computes meanwhile. The all-reduce has
     // no match, and the backward until 900 covers 50 of its 140 ns. The receive waits from 200 to

@@ -96,6 +96,34 @@ TEST(EventColours, ANameHasOneColourInEveryTrace) {
     EXPECT_GT(a[EventId(0)], 0);
 }
 
+// As if all annotations were looked at for every event.
+TEST(EventRoles, AreTheFirstTaskAndTransferRecordedAsTheEvent) {
+    trace::Annotations found;
+    // Not in the order of events, one event twice, and one item without an event.
+    for (const std::uint32_t event : {7U, 3U, 9U, 3U, 0U}) {
+        trace::Task task;
+        task.event = EventId(event);
+        found.tasks.push(task);
+        trace::Transfer transfer;
+        transfer.event = EventId(9 - event);
+        found.transfers.push(transfer);
+    }
+    found.tasks.push({});
+    const EventRoles roles(found);
+    const auto naive = [](const auto& items, EventId event) {
+        for (std::size_t i = 0; i < items.size(); ++i)
+            if (items[items.idAt(i)].event == event) return items.idAt(i);
+        return typename std::decay_t<decltype(items)>::IdType();
+    };
+    for (std::uint32_t event = 0; event < 12; ++event) {
+        EXPECT_EQ(roles.tasks.of(EventId(event)), naive(found.tasks, EventId(event))) << event;
+        EXPECT_EQ(roles.transfers.of(EventId(event)), naive(found.transfers, EventId(event)));
+    }
+    EXPECT_EQ(roles.tasks.of(EventId()), trace::TaskId());
+    EXPECT_EQ(roles.tasks.within(EventId(3), EventId(9)).size(), 3U);
+    EXPECT_EQ(roles.tasks.within(EventId(4), EventId(7)).size(), 0U);
+}
+
 TEST(EventLinks, ASendLeadsToItsReceive) {
     const auto trace = pipelineRun();
     const EventLinks links(*trace);
