@@ -1,5 +1,5 @@
 // Timers of Megatron-style pipeline programs as ndtimeline writes them: an event per operation with
-// its step, model chunk and microbatch. Source of the vocabulary: docs/formats.md.
+// its step, model chunk and microbatch. Source of the vocabulary: docs/importing.md.
 #pragma once
 
 #include "annotate/draft.h"

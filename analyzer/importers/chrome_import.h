@@ -1,6 +1,6 @@
 // Chrome's trace event format in all its dialects: PyTorch's profiler (Kineto), ndtimeline,
 // Megatron-style dumps, anything that Perfetto or chrome://tracing open. Source: the Trace Event
-// Format document; facts about writers in docs/formats.md.
+// Format document; facts about writers in docs/importing.md.
 #pragma once
 
 #include <functional>

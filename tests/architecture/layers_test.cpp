@@ -154,6 +154,20 @@ TEST(Architecture, ThirdPartyNamesStandOnlyWhereTheyBelong) {
     }
 }
 
+TEST(Architecture, DocumentsThatAreNamedExist) {
+    const std::regex document(R"((?:docs|schemas)/[a-z_]+\.(?:md|json|sql))");
+    for (const std::string folder :
+         {"core", "collector", "instrumented_runtime", "analyzer", "gui", "cli", "tests"}) {
+        for (const fs::path& file : sources(root() / folder)) {
+            for (const std::string& line : lines(file)) {
+                std::smatch match;
+                if (!std::regex_search(line, match, document)) continue;
+                EXPECT_TRUE(fs::exists(root() / match.str())) << file << ": " << match.str();
+            }
+        }
+    }
+}
+
 TEST(Architecture, FilesStayShortAndHeadersAreGuarded) {
     for (const std::string folder :
          {"core", "collector", "instrumented_runtime", "analyzer", "gui", "cli", "tests"}) {
