@@ -14,6 +14,7 @@ void traceEvents(Bytes bytes);   // a file of trace events: JSON, plain, gzip or
 void databaseFile(Bytes bytes);  // a *.pleat file or an Nsight export, damaged at will
 void databaseRows(Bytes bytes);  // instructions to change the rows of a sound one
 void scheduleText(Bytes bytes);  // a schedule CSV
+void names(Bytes bytes);         // names and arguments of events, and rules for them
 
 struct Target {
     std::string_view name;  // of its program, its dictionary and its corpus
@@ -22,6 +23,7 @@ struct Target {
 inline constexpr Target kTargets[] = {{"trace_events", traceEvents},
                                       {"database_file", databaseFile},
                                       {"database_rows", databaseRows},
-                                      {"schedule_text", scheduleText}};
+                                      {"schedule_text", scheduleText},
+                                      {"names", names}};
 
 }  // namespace pleat::fuzz
