@@ -75,24 +75,40 @@ class TimerFieldReader {
             return std::tie(a.rank, a.span.begin, a.event) <
                    std::tie(b.rank, b.span.begin, b.event);
         });
-        const auto fill = [&](auto first, auto last) {
-            const TimerFields* before = nullptr;
-            for (auto timer = first; timer != last; ++timer) {
-                if (timer->step >= 0) {
-                    before = &*timer;
-                } else if (before != nullptr && before->rank == timer->rank) {
-                    timer->step = before->step;
-                    lost(timer->event, "step");
-                }
+        // By timer: the next of its rank that says its step.
+        std::vector<const TimerFields*> after(m_timers.size(), nullptr);
+        for (std::size_t i = m_timers.size(); i-- > 0;) {
+            if (i + 1 == m_timers.size() || m_timers[i + 1].rank != m_timers[i].rank) continue;
+            after[i] = m_timers[i + 1].step >= 0 ? &m_timers[i + 1] : after[i + 1];
+        }
+        std::vector<std::pair<std::size_t, std::int32_t>> filled;
+        const TimerFields* before = nullptr;
+        for (std::size_t i = 0; i < m_timers.size(); ++i) {
+            TimerFields& timer = m_timers[i];
+            if (before != nullptr && before->rank != timer.rank) before = nullptr;
+            if (timer.step >= 0) {
+                before = &timer;
+            } else if (const TimerFields* near = nearer(before, timer, after[i])) {
+                filled.emplace_back(i, near->step);
+                lost(timer.event, "step");
             }
-        };
-        fill(m_timers.begin(), m_timers.end());
-        fill(m_timers.rbegin(), m_timers.rend());
+        }
+        for (const auto& [i, step] : filled) m_timers[i].step = step;
         // Ranks of which no timer says its step.
         std::erase_if(m_timers, [&](const TimerFields& timer) {
             if (timer.step < 0) lost(timer.event, "step");
             return timer.step < 0;
         });
+    }
+
+    // A lost step is that of the rank's timer before or after, whichever is nearer: steps lie
+    // apart.
+    [[nodiscard]] static const TimerFields* nearer(const TimerFields* before,
+                                                   const TimerFields& timer,
+                                                   const TimerFields* after) {
+        if (before == nullptr || after == nullptr) return before == nullptr ? after : before;
+        const base::Duration since = timer.span.begin - before->span.end;
+        return since <= after->span.begin - timer.span.end ? before : after;
     }
 
     void fillTasks() {

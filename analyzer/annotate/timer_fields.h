@@ -24,7 +24,7 @@ struct TimerFields {
 };
 
 // In the order of events; nothing where no timer says its step. A lost step is that of the rank's
-// timer before (the next one's at the rank's begin). Of a step's tasks of one kind, in the order of
+// timer before or after, whichever is nearer. Of a step's tasks of one kind, in the order of
 // their sequence numbers, one without microbatch takes the lowest that no other has; likewise the
 // chunk, where the microbatch is known.
 [[nodiscard]] std::vector<TimerFields> readTimerFields(Draft& draft);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "trace/arguments.h"
 #include "trace/limits.h"
@@ -42,11 +45,53 @@ bool hasOnlyTimers(const trace::Trace& trace, TimerNames& names, bool ofOneChunk
     });
 }
 
-// False where an event does not say what the rules need, or where they last so long together that
-// times could not be added up.
+// By event: the iteration that annotation found, where the event is a task, a transfer or a phase.
+std::vector<std::int32_t> iterationsByEvent(const trace::Trace& trace) {
+    std::vector<std::int32_t> iterations(trace.eventCount(), -1);
+    const auto note = [&](const auto& items) {
+        for (const auto& item : items)
+            if (item.event.valid()) iterations[item.event.index()] = item.iteration;
+    };
+    note(trace.annotations().tasks);
+    note(trace.annotations().transfers);
+    note(trace.annotations().phases);
+    return iterations;
+}
+
+// A rank's timers of one name in one step are numbered from 0. One that has lost its number takes
+// the lowest that no other has, in the order of their begins. False where numbers are impossible.
+bool completeSequences(std::vector<TimerEvent>& step) {
+    constexpr std::int64_t kMost = trace::kMaximumNumber;
+    std::map<std::pair<RankId, const Timer*>, std::vector<TimerEvent*>> lost;
+    for (TimerEvent& event : step) {
+        if (event.sequence < 0) lost[{event.rank, event.timer}].push_back(&event);
+    }
+    if (lost.empty()) return true;
+    std::map<std::pair<RankId, const Timer*>, std::set<std::int64_t>> taken;
+    for (const TimerEvent& event : step)
+        if (event.sequence >= 0) taken[{event.rank, event.timer}].insert(event.sequence);
+    for (auto& [key, events] : lost) {
+        std::stable_sort(events.begin(), events.end(), [](const auto* a, const auto* b) {
+            return a->span.begin < b->span.begin;
+        });
+        std::int64_t next = 0;
+        for (TimerEvent* event : events) {
+            while (taken[key].contains(next)) ++next;
+            event->sequence = next++;
+        }
+        if (next > kMost) return false;
+    }
+    return true;
+}
+
+// False where nothing says what the rules need of an event, or where they last so long together
+// that times could not be added up. A field that is lost costs that field only.
 bool readEvents(const trace::Trace& trace, TimerNames& names, TimerTimeline& timeline) {
     trace::Arguments arguments;
+    const std::vector<std::int32_t> iterations = iterationsByEvent(trace);
     double sum = 0;
+    std::optional<std::int32_t> before;  // of the lane's last timer
+    trace::LaneId lane;
     for (std::size_t i = 0; i < trace.eventCount(); ++i) {
         const auto id = trace::EventId::at(i);
         const Timer* timer = names.of(id);
@@ -57,12 +102,20 @@ bool readEvents(const trace::Trace& trace, TimerNames& names, TimerTimeline& tim
         if (event.kind != trace::EventKind::Range || stage < 0) continue;
         if (stage > trace::kMaximumNumber) return false;
         if (!arguments.read(trace.arguments(id))) return false;
-        const auto step = arguments.integer32("step");
-        const auto sequence = arguments.integer("seq_id");
-        if (!step || !sequence || *sequence < 0 || *sequence > trace::kMaximumNumber) return false;
+        auto step = arguments.integer32("step");
+        if (iterations[i] >= 0) step = iterations[i];
+        if (!step && event.lane == lane) step = before;
+        if (!step) return false;
+        before = step;
+        lane = event.lane;
+        const std::int64_t sequence = arguments.integer("seq_id").value_or(-1);
+        if (sequence > trace::kMaximumNumber) return false;
         sum += static_cast<double>(event.span.length().ns);
-        timeline.steps[*step].push_back({timer, *sequence, rank, event.span});
+        timeline.steps[*step].push_back(
+            {timer, std::max<std::int64_t>(sequence, -1), rank, event.span});
     }
+    for (auto& [number, step] : timeline.steps)
+        if (!completeSequences(step)) return false;
     return sum < 0x1p61;
 }
 
@@ -134,12 +187,14 @@ std::map<std::int32_t, base::Interval> timerSteps(const trace::Trace& trace) {
     std::map<std::int32_t, base::Interval> steps;
     if (!hasOnlyTimers(trace, names, false)) return steps;
     trace::Arguments arguments;
+    const std::vector<std::int32_t> iterations = iterationsByEvent(trace);
     for (std::size_t i = 0; i < trace.eventCount(); ++i) {
         const auto id = trace::EventId::at(i);
         if (names.of(id) == nullptr) continue;
         const trace::Event event = trace.event(id);
         if (event.kind != trace::EventKind::Range || !arguments.read(trace.arguments(id))) continue;
-        const auto step = arguments.integer32("step");
+        auto step = arguments.integer32("step");
+        if (iterations[i] >= 0) step = iterations[i];
         if (!step) continue;
         base::Interval& extent = steps.try_emplace(*step, event.span).first->second;
         extent = {std::min(extent.begin, event.span.begin), std::max(extent.end, event.span.end)};

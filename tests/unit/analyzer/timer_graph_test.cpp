@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "graph/timer_events.h"
 #include "timer_timeline.h"
 
@@ -134,6 +136,44 @@ TEST(TimerSteps, ElsewhereAreFromFirstBeginToLastEnd) {
     const auto measured = measuredSteps(extents);
     EXPECT_EQ(measured.at(0).ns, 98'000'000);
     EXPECT_EQ(measured.at(1).ns, 210'000'000);
+}
+
+// A step or a number that is lost is worked out from the others: the replay is the same.
+TEST(TimerGraph, OneLostFieldChangesNoReplay) {
+    const std::string text = twoStageStep().text();
+    for (const std::string field : {"step", "seq_id"}) {
+        for (std::size_t event = 0; event < 22; ++event) {
+            SCOPED_TRACE(field + " of event " + std::to_string(event));
+            std::size_t at = 0;
+            for (std::size_t i = 0; i <= event; ++i)
+                at = text.find("\"" + field + "\":", at) + field.size() + 3;
+            std::string changed = text;
+            changed.replace(at, text.find_first_of(",}", at) - at, "null");
+            const trace::Trace trace = *annotate::annotate(*importers::importText(changed));
+            const auto steps = graphsOf(trace);
+            ASSERT_TRUE(steps);
+            ASSERT_EQ(steps->size(), 1U);
+            EXPECT_EQ(microseconds(steps->front().measured), 114);
+            EXPECT_EQ(microseconds(earliestTimes(steps->front().graph).end - base::TraceTime{}),
+                      104);
+        }
+    }
+}
+
+// The first timer of a step belongs to the step that it begins.
+TEST(TimerGraph, ALostStepIsThatOfTheNearerTimer) {
+    TimerTimelineText timeline;
+    for (int step = 0; step < 2; ++step) {
+        timeline.add(0, "forward-compute", 0, 100 * step, 10, step);
+        timeline.add(0, "backward-compute", 0, 100 * step + 10, 20, step);
+        timeline.add(0, "optimizer", 0, 100 * step + 30, 5, step);
+    }
+    std::string text = timeline.text();
+    const std::size_t second = text.find("\"step\":1");
+    text.replace(second, 8, "\"step\":null");
+    const trace::Trace trace = *annotate::annotate(*importers::importText(text));
+    ASSERT_EQ(trace.annotations().tasks.size(), 4U);
+    EXPECT_EQ(trace.annotations().tasks[trace::TaskId(2)].iteration, 1);
 }
 
 }  // namespace
