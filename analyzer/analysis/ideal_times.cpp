@@ -22,7 +22,7 @@ bool isOf(const ReplayModel& model, const Suspect& suspect, const Cell& cell) {
     switch (suspect.kind) {
         case SuspectKind::Rank:
         case SuspectKind::Pause:
-            return rank != nullptr && rank->number == suspect.number;
+            return rank != nullptr && isRank(*rank, suspect);
         case SuspectKind::DpRank:
             return rank != nullptr && rank->dp == suspect.number;
         case SuspectKind::Stage:

@@ -130,7 +130,8 @@ class ModelMaker {
         : m_trace(trace), m_tasks(trace.annotations().tasks.size()) {
         m_model.resolution = std::max(graph::kOfATimer, resolution);
         for (const trace::Rank& rank : trace.ranks())
-            m_model.ranks.push_back({rank.number, rank.coordinates.dp});
+            m_model.ranks.push_back({rank.number, rank.coordinates.dp,
+                                     rank.oneOfSeveralDevices ? rank.device : std::string()});
     }
 
     void add(graph::TimerStep step) {

@@ -118,6 +118,7 @@ struct ReplayIteration {
 struct ReplayRank {
     std::int32_t number = -1;
     std::int32_t dp = -1;
+    std::string device = {};  // of a process with several; empty where the number says it all
 };
 
 struct ReplayModel {

@@ -70,7 +70,9 @@ class Membership {
     Membership(const ReplayModel& model, const std::vector<Candidate>& candidates)
         : m_model(model),
           m_byOperation(model.operations.size(), kNowhere),
-          m_byLink(model.links.size(), kNowhere) {
+          m_byLink(model.links.size(), kNowhere),
+          m_byRank(model.ranks.size(), kNowhere),
+          m_byPausedRank(model.ranks.size(), kNowhere) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             const Suspect& suspect = candidates[i].suspect;
             if (suspect.kind == SuspectKind::Operation) {
@@ -81,6 +83,11 @@ class Membership {
                 const auto found = std::find(model.links.begin(), model.links.end(),
                                              std::pair(suspect.number, suspect.other));
                 m_byLink[static_cast<std::size_t>(found - model.links.begin())] = i;
+            } else if (suspect.kind == SuspectKind::Rank ||
+                       (suspect.kind == SuspectKind::Pause && suspect.number >= 0)) {
+                auto& ofRank = suspect.kind == SuspectKind::Rank ? m_byRank : m_byPausedRank;
+                for (std::size_t r = 0; r < ofRank.size(); ++r)
+                    if (isRank(model.ranks[r], suspect)) ofRank[r] = i;
             } else {
                 m_byNumber[static_cast<std::size_t>(suspect.kind)][suspect.number] = i;
             }
@@ -91,9 +98,9 @@ class Membership {
     void visitWork(const ReplayIteration& iteration, std::size_t at, Visit visit) const {
         const Node& node = iteration.graph.nodes()[NodeId::at(at)];
         if (node.rank >= 0) {
-            const ReplayRank& rank = m_model.ranks[static_cast<std::size_t>(node.rank)];
-            tell(SuspectKind::Rank, rank.number, visit);
-            tell(SuspectKind::DpRank, rank.dp, visit);
+            const auto rank = static_cast<std::size_t>(node.rank);
+            if (m_byRank[rank] != kNowhere) visit(m_byRank[rank]);
+            tell(SuspectKind::DpRank, m_model.ranks[rank].dp, visit);
         }
         tell(SuspectKind::Stage, node.stage, visit);
         tell(SuspectKind::Microbatch, node.microbatch, visit);
@@ -107,10 +114,10 @@ class Membership {
     void visitPause(const ReplayIteration& iteration, std::size_t at, Visit visit) const {
         const std::int32_t paused = m_model.pauseCells[iteration.pauseCell[at]].rank;
         if (paused >= 0) {
-            const ReplayRank& rank = m_model.ranks[static_cast<std::size_t>(paused)];
-            tell(SuspectKind::Pause, rank.number, visit);
-            tell(SuspectKind::Rank, rank.number, visit);
-            tell(SuspectKind::DpRank, rank.dp, visit);
+            const auto rank = static_cast<std::size_t>(paused);
+            if (m_byPausedRank[rank] != kNowhere) visit(m_byPausedRank[rank]);
+            if (m_byRank[rank] != kNowhere) visit(m_byRank[rank]);
+            tell(SuspectKind::DpRank, m_model.ranks[rank].dp, visit);
         }
         tell(SuspectKind::Pause, -1, visit);
         tell(SuspectKind::Stage, iteration.graph.nodes()[NodeId::at(at)].stage, visit);
@@ -127,6 +134,7 @@ class Membership {
     const ReplayModel& m_model;
     std::array<std::unordered_map<std::int32_t, std::size_t>, kSuspectKindCount> m_byNumber;
     std::vector<std::size_t> m_byOperation, m_byLink;
+    std::vector<std::size_t> m_byRank, m_byPausedRank;  // [RankId index]
 };
 
 // Calls visit(candidate, iteration, node, ofPause, recorded ns, ideal ns) for all that is part of

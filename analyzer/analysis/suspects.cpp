@@ -35,20 +35,32 @@ void addNumbers(std::vector<Suspect>& suspects, SuspectKind kind,
     }
 }
 
+using RankNames = std::set<std::pair<std::int32_t, std::string>>;  // number and device
+
+void addRanks(std::vector<Suspect>& suspects, SuspectKind kind, const RankNames& ranks) {
+    for (const auto& [number, device] : ranks) {
+        if (number >= 0) suspects.push_back({kind, number, -1, device});
+    }
+}
+
 // Of each rank that paused, and of all.
 void addPauses(std::vector<Suspect>& suspects, const ReplayModel& model) {
-    std::set<std::int32_t> paused;
+    RankNames paused;
+    bool any = false;
     for (const ReplayIteration& iteration : model.iterations) {
         for (std::size_t at = 0; at < iteration.pauseCell.size(); ++at) {
             if (iteration.pauseCell[at] == kNone ||
                 recordedTime(iteration, at).delay <= base::Duration{})
                 continue;
+            any = true;
             const std::int32_t rank = model.pauseCells[iteration.pauseCell[at]].rank;
-            paused.insert(rank < 0 ? -1 : model.ranks[static_cast<std::size_t>(rank)].number);
+            if (rank < 0) continue;
+            const ReplayRank& of = model.ranks[static_cast<std::size_t>(rank)];
+            paused.emplace(of.number, of.device);
         }
     }
-    addNumbers(suspects, SuspectKind::Pause, paused);
-    if (!paused.empty()) suspects.push_back({SuspectKind::Pause, -1, -1, {}});
+    addRanks(suspects, SuspectKind::Pause, paused);
+    if (any) suspects.push_back({SuspectKind::Pause, -1, -1, {}});
 }
 
 // Whom the pause before a node belongs to.
@@ -59,14 +71,15 @@ const ReplayRank* pausedRank(const ReplayModel& model, const ReplayIteration& it
     return rank < 0 ? nullptr : &model.ranks[static_cast<std::size_t>(rank)];
 }
 
-Coverage ofRanks(const ReplayModel& model, std::int32_t number, std::int32_t ReplayRank::*which) {
-    return {[&model, number, which](const auto& iteration, std::size_t node) {
+template <class Is>
+Coverage ofRanks(const ReplayModel& model, Is is) {
+    return {[&model, is](const auto& iteration, std::size_t node) {
                 const ReplayRank* rank = rankOf(model, nodeOf(iteration, node));
-                return rank != nullptr && rank->*which == number;
+                return rank != nullptr && is(*rank);
             },
-            [&model, number, which](const auto& iteration, std::size_t node) {
+            [&model, is](const auto& iteration, std::size_t node) {
                 const ReplayRank* rank = pausedRank(model, iteration, node);
-                return rank != nullptr && rank->*which == number;
+                return rank != nullptr && is(*rank);
             }};
 }
 
@@ -75,14 +88,19 @@ bool none(const ReplayIteration&, std::size_t) { return false; }
 
 }  // namespace
 
+bool isRank(const ReplayRank& rank, const Suspect& suspect) {
+    return rank.number == suspect.number && rank.device == suspect.name;
+}
+
 std::string toString(const Suspect& suspect) {
+    const std::string device = suspect.name.empty() ? std::string() : "/" + suspect.name;
     switch (suspect.kind) {
         case SuspectKind::Pause:
-            return suspect.number < 0 ? "pause" : fmt::format("pause:{}", suspect.number);
+            return suspect.number < 0 ? "pause" : fmt::format("pause:{}{}", suspect.number, device);
         case SuspectKind::Link:
             return fmt::format("link:{}-{}", suspect.number, suspect.other);
         case SuspectKind::Rank:
-            return fmt::format("rank:{}", suspect.number);
+            return fmt::format("rank:{}{}", suspect.number, device);
         case SuspectKind::Stage:
             return fmt::format("stage:{}", suspect.number);
         case SuspectKind::DpRank:
@@ -98,13 +116,14 @@ std::string toString(const Suspect& suspect) {
 }
 
 std::vector<Suspect> suspectsIn(const ReplayModel& model) {
-    std::set<std::int32_t> ranks, stages, replicas, microbatches;
+    RankNames ranks;
+    std::set<std::int32_t> stages, replicas, microbatches;
     for (const ReplayIteration& iteration : model.iterations) {
         for (const Node& node : iteration.graph.nodes()) {
             stages.insert(node.stage);
             microbatches.insert(node.microbatch);
             if (const ReplayRank* rank = rankOf(model, node)) {
-                ranks.insert(rank->number);
+                ranks.emplace(rank->number, rank->device);
                 replicas.insert(rank->dp);
             }
         }
@@ -121,7 +140,7 @@ std::vector<Suspect> suspectsIn(const ReplayModel& model) {
     addPauses(suspects, model);
     for (const auto& [lower, higher] : links)
         suspects.push_back({SuspectKind::Link, lower, higher, {}});
-    addNumbers(suspects, SuspectKind::Rank, ranks);
+    addRanks(suspects, SuspectKind::Rank, ranks);
     addNumbers(suspects, SuspectKind::Stage, stages);
     addNumbers(suspects, SuspectKind::DpRank, replicas);
     addNumbers(suspects, SuspectKind::Microbatch, microbatches);
@@ -149,10 +168,11 @@ base::Result<Suspect> parseSuspect(std::string_view text, const std::vector<Susp
 
 Coverage coverage(const ReplayModel& model, const Suspect& suspect) {
     const std::int32_t number = suspect.number;
+    const auto isThisRank = [suspect](const ReplayRank& rank) { return isRank(rank, suspect); };
     switch (suspect.kind) {
         case SuspectKind::Pause:
             if (number < 0) return {none, all};
-            return {none, ofRanks(model, number, &ReplayRank::number).pauses};
+            return {none, ofRanks(model, isThisRank).pauses};
         case SuspectKind::Link: {
             const auto found = std::find(model.links.begin(), model.links.end(),
                                          std::pair(suspect.number, suspect.other));
@@ -163,9 +183,9 @@ Coverage coverage(const ReplayModel& model, const Suspect& suspect) {
                     none};
         }
         case SuspectKind::Rank:
-            return ofRanks(model, number, &ReplayRank::number);
+            return ofRanks(model, isThisRank);
         case SuspectKind::DpRank:
-            return ofRanks(model, number, &ReplayRank::dp);
+            return ofRanks(model, [number](const ReplayRank& rank) { return rank.dp == number; });
         case SuspectKind::Stage: {
             const Covers ofStage = [number](const auto& iteration, std::size_t node) {
                 return nodeOf(iteration, node).stage == number;

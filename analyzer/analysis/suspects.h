@@ -31,10 +31,10 @@ struct Suspect {
     SuspectKind kind = SuspectKind::Everything;
     std::int32_t number = -1;  // of a rank, stage, …; the lower rank of a link; -1: of all
     std::int32_t other = -1;   // the higher rank of a link
-    std::string name;          // of an operation
+    std::string name;          // of an operation; of one of several devices of a rank's process
 };
 
-// pause:3 pause link:0-1 rank:5 stage:2 dp:1 microbatch:3 all; an operation's name.
+// pause:3 pause link:0-1 rank:5 rank:0/cuda:2 stage:2 dp:1 microbatch:3 all; an operation's name.
 [[nodiscard]] std::string toString(const Suspect& suspect);
 
 // All there are in this run: narrower kinds first, in each kind by number or name. Operations under
@@ -44,6 +44,9 @@ struct Suspect {
 // Usage error naming the nearest there is when the run has none of this name.
 [[nodiscard]] base::Result<Suspect> parseSuspect(std::string_view text,
                                                  const std::vector<Suspect>& known);
+
+// Whether a suspect that is a rank, or its pauses, is this one.
+[[nodiscard]] bool isRank(const ReplayRank& rank, const Suspect& suspect);
 
 // What a suspect is made of: the durations of some nodes, the pauses before some nodes. `work` is
 // never asked for a Ready node.

@@ -148,13 +148,14 @@ std::string lossesOf(const analysis::RunAnalysis& analysis) {
 
 // "stage 3"; of an operation "differences in forward-compute".
 std::string titleOf(const analysis::Suspect& suspect) {
+    const std::string device = suspect.name.empty() ? std::string() : " " + suspect.name;
     switch (suspect.kind) {
         case analysis::SuspectKind::Pause:
-            return fmt::format("pauses of rank {}", suspect.number);
+            return fmt::format("pauses of rank {}{}", suspect.number, device);
         case analysis::SuspectKind::Link:
             return fmt::format("the link between ranks {} and {}", suspect.number, suspect.other);
         case analysis::SuspectKind::Rank:
-            return fmt::format("rank {}", suspect.number);
+            return fmt::format("rank {}{}", suspect.number, device);
         case analysis::SuspectKind::Stage:
             return fmt::format("stage {}", suspect.number);
         case analysis::SuspectKind::DpRank:

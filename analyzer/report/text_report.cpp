@@ -247,12 +247,21 @@ std::string renderStragglers(const analysis::RunAnalysis& analysis) {
     }
     const std::string threshold = percent(analysis::kLeastSlowdown);
     if (stragglers.empty()) {
+        const double pauses = analysis.replay ? analysis.replay->pauseShare : 0;
+        // Who waits for a message that was not matched seems to pause, and hides whom it waits for.
+        const std::string hidden =
+            pauses > analysis::kLargePauseShare
+                ? fmt::format(
+                      "; but {} of the replayed critical path is pauses, which are kept as "
+                      "recorded, and a slow rank may be behind them",
+                      percent(pauses))
+                : std::string();
         return "\n" +
                wrapped("Stragglers: ",
-                       fmt::format("none: compared {}; none of them costs {} of the iteration "
-                                   "on its own ({} for pauses)",
-                                   renderCompared(search), threshold,
-                                   percent(analysis::kLeastPauseSlowdown)));
+                       fmt::format("{}: compared {}; none of them costs {} of the iteration "
+                                   "on its own ({} for pauses){}",
+                                   hidden.empty() ? "none" : "none found", renderCompared(search),
+                                   threshold, percent(analysis::kLeastPauseSlowdown), hidden));
     }
     std::string text =
         "\n" + wrapped("Stragglers: ",

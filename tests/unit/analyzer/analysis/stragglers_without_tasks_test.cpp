@@ -28,21 +28,29 @@ struct RankWork {
 // runs an optimizer kernel of 20 us. An iteration is 400 us long.
 class SmallRun {
   public:
-    explicit SmallRun(const std::vector<RankWork>& ranks, int iterations = 2) {
+    enum class Processes { EachRank, OneForAll };
+    explicit SmallRun(const std::vector<RankWork>& ranks, int iterations = 2,
+                      Processes processes = Processes::EachRank) {
+        const bool one = processes == Processes::OneForAll;
         std::int64_t ready = 0;
         for (const RankWork& rank : ranks)
             ready = std::max(ready, rank.first + rank.pause + rank.second);
         for (std::size_t i = 0; i < ranks.size(); ++i) {
             trace::Rank rank;
-            rank.number = static_cast<std::int32_t>(i);
+            rank.number = one ? 0 : static_cast<std::int32_t>(i);
+            rank.pid = one ? 7 : 0;
+            rank.device = one ? "cuda:" + std::to_string(i) : std::string();
+            rank.oneOfSeveralDevices = one;
             const trace::RankId id = m_builder.addRank(rank);
             const auto host = m_builder.addLane({id, trace::LaneKind::HostThread, 1, ""});
             const auto compute = m_builder.addLane({id, trace::LaneKind::DeviceStream, 7, ""});
             const auto network = m_builder.addLane({id, trace::LaneKind::DeviceStream, 20, ""});
             for (int step = 0; step < iterations; ++step) {
                 const std::int64_t at = step * 400;
-                add(host, categories::kAnnotation, "ProfilerStep#" + std::to_string(step), at,
-                    at + 400);
+                if (!one || i == 0) {
+                    add(host, categories::kAnnotation, "ProfilerStep#" + std::to_string(step), at,
+                        at + 400);
+                }
                 const std::int64_t half = at + ranks[i].first;
                 const std::int64_t joins = half + ranks[i].pause + ranks[i].second;
                 add(compute, categories::kKernel, "gemm", at, half);
@@ -146,6 +154,19 @@ TEST(StragglersWithoutTasks, OneRankAloneIsNotCompared) {
     EXPECT_TRUE(run->stragglers.empty());
     EXPECT_TRUE(run->stragglerSearch.compared.empty());
     EXPECT_NE(run->stragglerSearch.missing.find("only one rank"), std::string::npos);
+}
+
+TEST(StragglersWithoutTasks, OneDeviceOfAProcessIsNamed) {
+    const trace::Trace trace =
+        SmallRun({{100}, {100}, {200}, {100}}, 2, SmallRun::Processes::OneForAll).build();
+    const auto run = analyseRun(trace, {});
+    ASSERT_TRUE(run);
+    ASSERT_FALSE(run->stragglers.empty());
+    EXPECT_EQ(toString(run->stragglers.front().suspect), "rank:0/cuda:2");
+    EXPECT_NEAR(static_cast<double>(run->stragglers.front().gain.ns), 100e3, 1e3);
+    const auto ideal = analyseWhatIf(trace, {.ideal = {"rank:0/cuda:2"}});
+    ASSERT_TRUE(ideal) << ideal.error().message;
+    EXPECT_EQ((ideal->replay - ideal->predicted).ns, run->stragglers.front().gain.ns);
 }
 
 }  // namespace

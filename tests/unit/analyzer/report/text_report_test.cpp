@@ -28,6 +28,12 @@ TEST(TextReport, SaysThatNothingStandsOut) {
     EXPECT_NE(renderText(analysis).find(
                   "Stragglers: none: compared 4 ranks, 3 operations; none of them costs 1.0 % of"),
               std::string::npos);
+    // Nor where pauses may hide whom others waited for.
+    analysis.replay.emplace();
+    analysis.replay->pauseShare = 0.42;
+    const std::string text = renderText(analysis);
+    EXPECT_NE(text.find("Stragglers: none found: compared 4 ranks"), std::string::npos) << text;
+    EXPECT_NE(text.find("but 42.0 %"), std::string::npos) << text;
     // "None" is no answer where nothing was compared.
     analysis.stragglerSearch = {{}, "no iteration could be replayed"};
     EXPECT_NE(renderText(analysis).find("Stragglers: not looked for: no iteration"),
