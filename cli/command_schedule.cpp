@@ -15,8 +15,10 @@
 #include "cli/output_file.h"
 #include "cli/shared_options.h"
 #include "graph/simulate.h"
+#include "report/family_report.h"
 #include "report/json_report.h"
 #include "report/simulation_report.h"
+#include "schedule/family.h"
 #include "schedule/generators.h"
 #include "schedule/lower.h"
 #include "schedule/schedule_csv.h"
@@ -47,6 +49,13 @@ base::Result<schedule::Schedule> chosen(const Arguments& arguments) {
                               diagnostic.example));
     }
     return std::move(read->schedule);
+}
+
+int list(const Arguments& arguments) {
+    return finish(writeText(arguments.format == Format::Json
+                                ? report::renderJson(schedule::families())
+                                : report::renderText(schedule::families()),
+                            arguments.output));
 }
 
 int show(const Arguments& arguments) {
@@ -103,8 +112,8 @@ void addScheduleOptions(CLI::App& command, Arguments& arguments) {
     const auto add = [&](const char* name, auto& value, const std::string& what, const char* type) {
         command.add_option(name, value, what)->excludes(file)->type_name(type);
     };
-    add("--schedule", arguments.name, "gpipe, 1f1b, interleaved or folded (default: folded)",
-        "NAME");
+    add("--schedule", arguments.name,
+        fmt::format("{} (default: folded)", schedule::familyNamesInWords()), "NAME");
     add("--ranks", arguments.generator.ranks, "Pipeline ranks (default: 4)", "P");
     add("--microbatches", arguments.generator.microbatches, "Microbatches (default: 8)", "M");
     add("--chunks", arguments.generator.chunks, "Stages per rank (default: 1)", "V");
@@ -153,7 +162,7 @@ void addCostOptions(CLI::App& command, Arguments& arguments) {
 
 void addScheduleCommand(CLI::App& app, int& exitStatus) {
     CLI::App* schedule =
-        app.add_subcommand("schedule", "Show, validate, convert and simulate schedules");
+        app.add_subcommand("schedule", "List, show, validate, convert and simulate schedules");
     schedule->require_subcommand(1);
     schedule->footer(
         "Example: pleat schedule show --schedule folded --ranks 2 --chunks 2 --microbatches 4");
@@ -166,6 +175,11 @@ void addScheduleCommand(CLI::App& app, int& exitStatus) {
         command->callback([arguments, run, &exitStatus] { exitStatus = run(*arguments); });
         return command;
     };
+    CLI::App* listed = schedule->add_subcommand("list", "List the schedules that have a name");
+    listed->footer("Example: pleat schedule list --format json");
+    addFormat(*listed, arguments->format, {Format::Text, Format::Json});
+    addOutput(*listed, arguments->output);
+    listed->callback([arguments, &exitStatus] { exitStatus = list(*arguments); });
     add("show", "Draw a schedule as a grid",
         "pleat schedule show --schedule 1f1b --ranks 4 --microbatches 8", show);
     add("validate", "Check that a schedule can run (exit status 1 if not)",

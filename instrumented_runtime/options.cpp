@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/nearest_name.h"
+#include "schedule/family.h"
 
 namespace pleat::runtime {
 namespace {
@@ -44,7 +45,7 @@ void addLayoutOptions(CLI::App& app, TrainOptions& options) {
     app.add_option("--dp", options.dp, "Data-parallel replicas")->capture_default_str();
     app.add_option("--pp", options.pp, "Pipeline ranks per replica")->capture_default_str();
     app.add_option("--schedule", options.schedule,
-                   "gpipe, 1f1b, interleaved, folded, or a schedule CSV")
+                   schedule::familyNamesInWords() + ", or a schedule CSV")
         ->type_name("NAME|FILE.csv")
         ->capture_default_str();
     app.add_option("--chunks", options.chunks,

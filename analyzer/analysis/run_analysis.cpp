@@ -9,7 +9,7 @@
 #include "analysis/iteration_account.h"
 #include "analysis/run_totals.h"
 #include "annotate/advice.h"
-#include "schedule/generators.h"
+#include "schedule/family.h"
 
 namespace pleat::analysis {
 namespace {
@@ -45,14 +45,16 @@ void addIteration(const graph::RunIndex& run, const IdleExplainer& explainer,
                             account.idleWaits[i]);
 }
 
+// Only for orders whose share of idle time does not depend on the times, which no closed form needs
+// then: a forward that takes 1 and a backward that takes nothing give the same share as any.
 std::optional<double> closedFormFraction(const trace::RecognisedSchedule& schedule) {
-    const auto names = pleat::schedule::scheduleNames();
-    const bool known = std::find(names.begin(), names.end(), schedule.name) != names.end();
-    if (!known || schedule.ranks < 1 || schedule.chunks < 1 || schedule.microbatches < 1)
+    const pleat::schedule::Family* family = pleat::schedule::findFamily(schedule.name);
+    if (family == nullptr || family->splitsBackward || family->forms.idleTime == nullptr ||
+        schedule.ranks < 1 || schedule.chunks < 1 || schedule.microbatches < 1)
         return std::nullopt;
-    const std::int64_t idle = schedule.ranks - 1;
-    const std::int64_t busy = std::int64_t{schedule.chunks} * schedule.microbatches;
-    return static_cast<double>(idle) / static_cast<double>(busy + idle);
+    const double idle = family->forms.idleTime(
+        {schedule.ranks, schedule.microbatches, schedule.chunks, schedule.group}, {1, 0, 0});
+    return idle / (schedule.microbatches + idle);
 }
 
 // `sums` are of all ranks, `whole` is their time.

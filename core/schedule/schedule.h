@@ -13,7 +13,7 @@
 namespace pleat::schedule {
 
 struct Schedule {
-    std::string name;  // gpipe, 1f1b, interleaved, folded, or the file's name
+    std::string name;  // of its family (family.h), or the file's name
     Placement placement;
     std::int32_t microbatches = 0;
     std::int32_t group = 0;  // interleaved: microbatches per group; 0 where it has no meaning

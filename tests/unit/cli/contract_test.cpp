@@ -48,6 +48,7 @@ const std::vector<Command>& commands() {
         {"diff", with(kReading, {"--format text|json|markdown", "-o,--output FILE",
                                  "--iterations A:B", "--new-iterations A:B"})},
         {"export", with(kReading, {"--format chrome|csv", "-o,--output FILE"})},
+        {"schedule list", {"--format text|json", "-o,--output FILE"}},
         {"schedule show", kSchedule},
         {"schedule validate", kSchedule},
         {"schedule convert", with(kSchedule, {"--communication"})},
