@@ -1,6 +1,5 @@
 #include "widgets/pipeline_view.h"
 
-#include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEvent>
@@ -8,25 +7,26 @@
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <utility>
 
 #include "models/answer_figures.h"
 #include "timeline/path_marks.h"
+#include "timeline/pipeline_steps.h"
 #include "timeline/ruler.h"
 #include "widgets/colours.h"
-#include "widgets/pinch.h"
+#include "widgets/navigation_input.h"
 
 namespace pleat::widgets {
 namespace {
 
 using Kind = timeline::PipelineHit::Kind;
-using timeline::Motion;
+using timeline::Gesture;
 
 constexpr int kTitleWidth = 130, kRulerHeight = 22;
+constexpr QPoint kRows(kTitleWidth, kRulerHeight);  // where they begin
 constexpr int kLeastRowHeight = 28, kMostRowHeight = 64;
 constexpr int kTickDistance = 90;
-constexpr double kZoomStep = 0.8;
 
 QRect toRect(const timeline::PixelRect& rect) { return {rect.x, rect.y, rect.width, rect.height}; }
 
@@ -39,7 +39,11 @@ PipelineView::PipelineView(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setMouseTracking(true);
     m_motionEnd.setSingleShot(true);
     m_motionEnd.setInterval(500);
-    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_history.endMotion(); });
+    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_navigator.endMotion(); });
+    connect(verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) {
+        m_navigator.scrollTo(value);
+        viewport()->update();
+    });
 }
 
 void PipelineView::setResults(std::shared_ptr<const models::IterationResults> results) {
@@ -47,16 +51,13 @@ void PipelineView::setResults(std::shared_ptr<const models::IterationResults> re
     m_results = std::move(results);
     m_selection.reset();
     m_area.reset();
-    verticalScrollBar()->setValue(0);
-    updateScrollBar();
     startAnew();
 }
 
 void PipelineView::startAnew() {
-    if (m_results) m_time = timeline::fitted(whole(), pictureWidth());
-    m_history = timeline::NavigationHistory(m_time);
-    viewport()->update();
-    emit rangeChanged();
+    updateSize();
+    if (m_results) m_navigator.start(whole());
+    moved();
 }
 
 void PipelineView::setLeastTime(base::Duration least) {
@@ -71,44 +72,26 @@ base::Interval PipelineView::whole() const {
 
 void PipelineView::setRows(timeline::PipelineRows rows) {
     if (rows == m_rows) return;
-    if (m_results) m_selection = sameIn(m_results->sceneBy(rows));
+    if (m_selection)
+        m_selection = timeline::sameIn(m_results->sceneBy(rows), scene(), *m_selection);
     m_rows = rows;
     m_area.reset();  // other rows lie there now
-    updateScrollBar();
+    updateSize();
     if (m_selection)
         bringIntoView(m_selection->kind == Kind::Task ? scene().tasks[m_selection->index].row
                                                       : scene().gaps[m_selection->index].row);
     viewport()->update();
 }
 
-std::optional<timeline::PipelineHit> PipelineView::sameIn(
-    const timeline::PipelineScene& other) const {
-    if (!m_selection || m_selection->kind == Kind::Ghost) return std::nullopt;
-    const auto found = [&](const auto& items, const auto& same) {
-        const auto at = std::find_if(items.begin(), items.end(), same);
-        if (at == items.end()) return std::optional<timeline::PipelineHit>();
-        return std::optional(
-            timeline::PipelineHit{m_selection->kind, static_cast<std::size_t>(at - items.begin())});
-    };
-    if (m_selection->kind == Kind::Task) {
-        const timeline::PipelineTask& task = scene().tasks[m_selection->index];
-        return found(other.tasks, [&](const timeline::PipelineTask& one) {
-            return one.event == task.event && one.span == task.span && one.stage == task.stage &&
-                   one.microbatch == task.microbatch;
-        });
-    }
-    const timeline::PipelineGap& gap = scene().gaps[m_selection->index];
-    return found(other.gaps, [&](const timeline::PipelineGap& one) {
-        return one.gap == gap.gap && one.span == gap.span;
-    });
-}
-
 void PipelineView::showRange(base::Interval range) {
-    setTime(timeline::fitted(range, pictureWidth()), Motion::Jump);
+    m_navigator.showRange(range);
+    moved();
 }
 
 void PipelineView::centreOn(base::TraceTime time) {
-    pan(timeline::pixelAt(m_time, time) - m_time.width / 2.0);
+    const timeline::Viewport& shown = m_navigator.view();
+    m_navigator.pan(timeline::pixelAt(shown, time) - shown.width / 2.0);
+    moved();
 }
 
 void PipelineView::showRow(std::int32_t rank) {
@@ -122,8 +105,9 @@ void PipelineView::showRow(std::int32_t rank) {
 void PipelineView::bringIntoView(std::uint32_t row) {
     const int top = static_cast<int>(row) * rowHeight();
     const int room = viewport()->height() - kRulerHeight - rowHeight();
-    const int now = verticalScrollBar()->value();
-    verticalScrollBar()->setValue(std::clamp(now, top - std::max(room, 0), top));
+    const int now = m_navigator.scroll();
+    m_navigator.scrollTo(std::clamp(now, top - std::max(room, 0), top));
+    verticalScrollBar()->setValue(m_navigator.scroll());
 }
 
 void PipelineView::selectEvent(trace::EventId event) {
@@ -144,19 +128,18 @@ void PipelineView::fit() {
 }
 
 void PipelineView::undoNavigation() {
-    if (const auto step = m_history.undo()) showStep(*step);
+    if (m_navigator.undo()) moved();
 }
 
 void PipelineView::redoNavigation() {
-    if (const auto step = m_history.redo()) showStep(*step);
+    if (m_navigator.redo()) moved();
 }
 
 void PipelineView::follow(const PipelineView& other) {
     if (!m_results || !other.m_results) return;
-    m_history = other.m_history.shifted(scene().window.begin - other.scene().window.begin);
-    verticalScrollBar()->setValue(other.verticalScrollBar()->value() * rowHeight() /
-                                  other.rowHeight());
-    showStep(m_history.current());
+    m_navigator.follow(other.m_navigator, scene().window.begin - other.scene().window.begin);
+    m_navigator.scrollTo(other.m_navigator.scroll() * rowHeight() / other.rowHeight());
+    moved();
 }
 
 void PipelineView::setGhosts(bool shown) {
@@ -174,20 +157,20 @@ void PipelineView::setSlack(bool shown) {
     viewport()->update();
 }
 
-base::Interval PipelineView::visibleRange() const { return timeline::visible(m_time); }
+base::Interval PipelineView::visibleRange() const { return timeline::visible(m_navigator.view()); }
 
 QPoint PipelineView::pointOfTask(std::size_t task) const {
     const timeline::PipelineTask& wanted = scene().tasks[task];
     const base::TraceTime middle = wanted.span.begin + base::Duration{wanted.span.length().ns / 2};
-    return {kTitleWidth + timeline::columnAt(m_time, middle),
+    return {kTitleWidth + timeline::columnAt(m_navigator.view(), middle),
             kRulerHeight + static_cast<int>(wanted.row) * rowHeight() + rowHeight() / 4 -
-                verticalScrollBar()->value()};
+                m_navigator.scroll()};
 }
 
 timeline::PipelineViewport PipelineView::pipelineViewport() const {
-    return {m_time,
+    return {m_navigator.view(),
             viewport()->height() - kRulerHeight,
-            verticalScrollBar()->value(),
+            m_navigator.scroll(),
             rowHeight(),
             m_ghosts,
             m_messages};
@@ -199,27 +182,11 @@ std::optional<timeline::PipelineHit> PipelineView::hitAtPoint(QPoint point) cons
     return timeline::hitAt(frame, point.x() - kTitleWidth, point.y() - kRulerHeight);
 }
 
-void PipelineView::setTime(const timeline::Viewport& time, Motion motion) {
-    m_time = m_results ? timeline::clamped(time, whole()) : time;
-    m_history.record(m_time, motion);
-    if (motion == Motion::Continues) m_motionEnd.start();
+void PipelineView::moved() {
+    m_motionEnd.start();
+    verticalScrollBar()->setValue(m_navigator.scroll());
     viewport()->update();
     emit rangeChanged();
-}
-
-void PipelineView::showStep(const timeline::Viewport& time) {
-    if (!m_results) return;
-    m_time = timeline::fitted(time, whole(), pictureWidth());
-    viewport()->update();
-    emit rangeChanged();
-}
-
-void PipelineView::zoom(double x, double factor) {
-    setTime(timeline::zoomedAround(m_time, x, factor), Motion::Continues);
-}
-
-void PipelineView::pan(double pixels) {
-    setTime(timeline::panned(m_time, pixels), Motion::Continues);
 }
 
 void PipelineView::select(std::optional<timeline::PipelineHit> hit) {
@@ -233,59 +200,41 @@ void PipelineView::select(std::optional<timeline::PipelineHit> hit) {
     }
 }
 
-// Along the row to the next task, or to the row above or below at the same time.
-void PipelineView::moveSelection(int columns, int rows) {
+void PipelineView::moveSelection(timeline::PipelineStep step) {
     if (!m_results || scene().tasks.empty()) return;
-    const auto& tasks = scene().tasks;
-    if (!m_selection || m_selection->kind != Kind::Task)
-        return select(timeline::PipelineHit{Kind::Task, 0});
-    const timeline::PipelineTask& now = tasks[m_selection->index];
-    auto best = m_selection->index;
-    if (columns != 0) {
-        const std::size_t next = best + static_cast<std::size_t>(columns);
-        if (next < tasks.size() && tasks[next].row == now.row) best = next;
-    } else {
-        const auto row = static_cast<std::uint32_t>(static_cast<int>(now.row) + rows);
-        std::int64_t nearest = -1;
-        for (std::size_t i = 0; i < tasks.size(); ++i) {
-            if (tasks[i].row != row) continue;
-            const std::int64_t distance = std::abs((tasks[i].span.begin - now.span.begin).ns);
-            if (nearest >= 0 && distance >= nearest) continue;
-            nearest = distance;
-            best = i;
-        }
-    }
-    select(timeline::PipelineHit{Kind::Task, best});
-    bringIntoView(tasks[best].row);
+    const std::size_t next = timeline::steppedFrom(scene(), m_selection, step);
+    select(timeline::PipelineHit{Kind::Task, next});
+    bringIntoView(scene().tasks[next].row);
     const base::Interval shown = visibleRange();
-    const base::Interval span = tasks[best].span;
-    if (span.begin < shown.begin || span.end > shown.end)
-        setTime(
-            {span.begin - base::Duration{shown.length().ns / 2}, m_time.nsPerPixel, m_time.width},
-            Motion::Jump);
+    const base::Interval span = scene().tasks[next].span;
+    if (span.begin >= shown.begin && span.end <= shown.end) return;
+    timeline::Viewport there = m_navigator.view();
+    there.begin = span.begin - base::Duration{shown.length().ns / 2};
+    m_navigator.show(there);
+    moved();
 }
 
-void PipelineView::updateScrollBar() {
+void PipelineView::updateSize() {
     const int rows = m_results ? static_cast<int>(scene().rows.size()) : 0;
     const int room = std::max(viewport()->height() - kRulerHeight, 1);
-    verticalScrollBar()->setRange(0, std::max(rows * rowHeight() - room, 0));
+    m_navigator.resize(pictureWidth(), room);
+    m_navigator.setRows(rows * rowHeight(), rowHeight());
+    verticalScrollBar()->setRange(0, m_navigator.mostScroll());
     verticalScrollBar()->setPageStep(room);
     verticalScrollBar()->setSingleStep(rowHeight());
+    verticalScrollBar()->setValue(m_navigator.scroll());
 }
 
-void PipelineView::updateArea(QPoint to) {
+void PipelineView::updateArea() {
     if (!m_results || scene().rows.empty()) return;
+    const timeline::DrawnArea drawn = m_navigator.drawnArea();
     const timeline::PipelineViewport shown = pipelineViewport();
     const auto last = static_cast<std::uint32_t>(scene().rows.size() - 1);
     const auto rowOf = [&](int y) {
-        const int inRows = std::max(y - kRulerHeight, 0);
-        return timeline::rowAt(scene(), shown, inRows).value_or(last);
+        return timeline::rowAt(scene(), shown, std::max(y - shown.top, 0)).value_or(last);
     };
-    const auto timeOf = [&](int x) { return timeline::timeAt(m_time, x - kTitleWidth); };
-    const auto [top, bottom] = std::minmax({m_pressed.y(), to.y()});
-    const auto [left, right] = std::minmax({m_pressed.x(), to.x()});
-    m_area = PipelineArea{rowOf(top), rowOf(bottom),
-                          intersect({timeOf(left), timeOf(right)}, scene().window)};
+    m_area =
+        PipelineArea{rowOf(drawn.top), rowOf(drawn.bottom), intersect(drawn.time, scene().window)};
     m_selection.reset();
     viewport()->update();
 }
@@ -366,9 +315,9 @@ void PipelineView::paintBoxes(QPainter& painter, const timeline::PipelineFrame& 
             painter.drawRect(toRect(band.rect).adjusted(0, 0, -1, -1));
     }
     if (!m_area) return;
-    const int x0 = timeline::columnAt(m_time, m_area->range.begin);
-    const int x1 = timeline::columnAt(m_time, m_area->range.end);
-    const int top = static_cast<int>(m_area->firstRow) * rowHeight() - verticalScrollBar()->value();
+    const int x0 = timeline::columnAt(m_navigator.view(), m_area->range.begin);
+    const int x1 = timeline::columnAt(m_navigator.view(), m_area->range.end);
+    const int top = static_cast<int>(m_area->firstRow) * rowHeight() - m_navigator.scroll();
     const auto rows = static_cast<int>(m_area->lastRow - m_area->firstRow + 1);
     QColor veil = palette().color(QPalette::Highlight);
     veil.setAlpha(60);
@@ -379,7 +328,8 @@ void PipelineView::paintRuler(QPainter& painter) const {
     painter.fillRect(0, 0, viewport()->width(), kRulerHeight, palette().color(QPalette::Window));
     painter.setPen(palette().color(QPalette::WindowText));
     const auto begin = scene().window.begin;
-    for (const timeline::Tick& tick : timeline::rulerTicks(m_time, begin, kTickDistance)) {
+    for (const timeline::Tick& tick :
+         timeline::rulerTicks(m_navigator.view(), begin, kTickDistance)) {
         const int x = kTitleWidth + tick.x;
         painter.drawLine(x, kRulerHeight - 5, x, kRulerHeight);
         const QString label = QString::fromStdString(tick.label);
@@ -400,108 +350,77 @@ int PipelineView::rowHeight() const {
 
 void PipelineView::resizeEvent(QResizeEvent* event) {
     QAbstractScrollArea::resizeEvent(event);
-    updateScrollBar();
-    if (!m_results) return;
-    m_history.fit(whole(), pictureWidth());
-    m_time = m_history.current();
+    updateSize();
 }
 
 bool PipelineView::viewportEvent(QEvent* event) {
     if (const auto pinch = pinchOf(*event); pinch && m_results) {
-        zoom(pinch->x - kTitleWidth, pinch->factor);
+        m_navigator.zoom(pinch->x - kTitleWidth, pinch->factor);
+        moved();
         return true;
     }
     return QAbstractScrollArea::viewportEvent(event);
 }
 
 void PipelineView::wheelEvent(QWheelEvent* event) {
-    const double steps = event->angleDelta().y() / 120.0;
-    if (event->modifiers().testFlag(Qt::ShiftModifier)) {
-        pan(-steps * 60);
-    } else if (event->modifiers().testFlag(Qt::ControlModifier) ||
-               verticalScrollBar()->maximum() == 0) {
-        zoom(event->position().x() - kTitleWidth, std::pow(kZoomStep, steps));
-    } else {
-        QAbstractScrollArea::wheelEvent(event);
-    }
+    if (!m_results) return;
+    m_navigator.turn(wheelOf(*event, kRows));
+    moved();
+    event->accept();
 }
 
 void PipelineView::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    m_pressed = m_last = event->position().toPoint();
-    m_selecting = event->modifiers().testFlag(Qt::ShiftModifier);
-    m_dragging = false;
+    m_navigator.pointerDown(pointIn(kRows, event->position().toPoint()),
+                            event->modifiers().testFlag(Qt::ShiftModifier));
 }
 
 void PipelineView::mouseMoveEvent(QMouseEvent* event) {
-    if (!event->buttons().testFlag(Qt::LeftButton)) return;
-    const QPoint to = event->position().toPoint();
-    m_dragging =
-        m_dragging || (to - m_pressed).manhattanLength() >= QApplication::startDragDistance();
-    if (!m_dragging) return;
-    if (m_selecting) {
-        updateArea(to);
-    } else {
-        pan(m_last.x() - to.x());
-        verticalScrollBar()->setValue(verticalScrollBar()->value() + m_last.y() - to.y());
-    }
-    m_last = to;
+    const timeline::Point at = pointIn(kRows, event->position().toPoint());
+    m_navigator.pointAt(at);
+    const Gesture gesture = m_navigator.pointerMoved(at);
+    if (gesture == Gesture::Area) updateArea();
+    if (gesture == Gesture::Move) moved();
 }
 
 void PipelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    if (!m_dragging) return select(hitAtPoint(event->position().toPoint()));
-    m_dragging = false;
-    m_history.endMotion();
-    if (m_selecting && m_area && !m_area->range.empty()) emit areaSelected(*m_area);
+    const Gesture gesture = m_navigator.pointerUp();
+    if (gesture == Gesture::Click) return select(hitAtPoint(event->position().toPoint()));
+    if (gesture == Gesture::Area && m_area && !m_area->range.empty()) emit areaSelected(*m_area);
 }
+
+void PipelineView::leaveEvent(QEvent*) { m_navigator.pointAt(std::nullopt); }
 
 void PipelineView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (const auto hit = hitAtPoint(event->position().toPoint())) emit activated(*hit);
 }
 
-bool PipelineView::navigationKey(const QKeyEvent& event) {
-    if (event.matches(QKeySequence::Undo)) return undoNavigation(), true;
-    if (event.matches(QKeySequence::Redo)) return redoNavigation(), true;
-    if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
-        return false;
-    const double middle = pictureWidth() / 2.0;
-    switch (event.key()) {
-        case Qt::Key_W:
-            return zoom(middle, kZoomStep), true;
-        case Qt::Key_S:
-            return zoom(middle, 1 / kZoomStep), true;
-        case Qt::Key_A:
-            return pan(-0.2 * pictureWidth()), true;
-        case Qt::Key_D:
-            return pan(0.2 * pictureWidth()), true;
-        case Qt::Key_F:
-            return fit(), true;
-        default:
-            return false;
-    }
+void PipelineView::keyPressEvent(QKeyEvent* event) {
+    if (!m_results || !press(keyName(*event))) QAbstractScrollArea::keyPressEvent(event);
 }
 
-void PipelineView::keyPressEvent(QKeyEvent* event) {
-    if (navigationKey(*event)) return;
-    switch (event->key()) {
-        case Qt::Key_Left:
-            return moveSelection(-1, 0);
-        case Qt::Key_Right:
-            return moveSelection(1, 0);
-        case Qt::Key_Up:
-            return moveSelection(0, -1);
-        case Qt::Key_Down:
-            return moveSelection(0, 1);
-        case Qt::Key_Return:
-        case Qt::Key_Enter:
-            if (m_selection) emit activated(*m_selection);
-            return;
-        case Qt::Key_Escape:
-            return select(std::nullopt);
-        default:
-            return QAbstractScrollArea::keyPressEvent(event);
+bool PipelineView::press(const std::string& key) {
+    using Action = void (*)(PipelineView&);
+    static const std::map<std::string, Action> s_actions = {
+        {"Left", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Earlier); }},
+        {"Right", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Later); }},
+        {"Up", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Above); }},
+        {"Down", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Below); }},
+        {"Return", [](PipelineView& v) { v.activateSelection(); }},
+        {"Enter", [](PipelineView& v) { v.activateSelection(); }},
+        {"Esc", [](PipelineView& v) { v.select(std::nullopt); }}};
+    if (const auto found = s_actions.find(key); found != s_actions.end()) {
+        found->second(*this);
+        return true;
     }
+    if (!m_navigator.press(key)) return false;
+    moved();
+    return true;
+}
+
+void PipelineView::activateSelection() {
+    if (m_selection) emit activated(*m_selection);
 }
 
 }  // namespace pleat::widgets

@@ -7,10 +7,12 @@
 #include <QTimer>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "models/iteration_model.h"
-#include "timeline/navigation_history.h"
+#include "timeline/navigator.h"
 #include "timeline/pipeline_geometry.h"
+#include "timeline/pipeline_steps.h"
 
 class QPainter;
 
@@ -82,28 +84,26 @@ class PipelineView : public QAbstractScrollArea {
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void leaveEvent(QEvent* event) override;
 
   private:
     [[nodiscard]] timeline::PipelineViewport pipelineViewport() const;
     [[nodiscard]] std::optional<timeline::PipelineHit> hitAtPoint(QPoint point) const;
     // All that can be shown.
     [[nodiscard]] base::Interval whole() const;
-    void setTime(const timeline::Viewport& time, timeline::Motion motion);
-    // Shows a step of the history.
-    void showStep(const timeline::Viewport& time);
+    // The navigator moved: motion goes on.
+    void moved();
     // As if it had just been opened: all is in view, and there is no way back.
     void startAnew();
-    void zoom(double x, double factor);
-    void pan(double pixels);
-    bool navigationKey(const QKeyEvent& event);
-    void moveSelection(int columns, int rows);
+    // By its name (navigation_input.h); false for one that means nothing here.
+    bool press(const std::string& key);
+    void moveSelection(timeline::PipelineStep step);
+    void activateSelection();
     void bringIntoView(std::uint32_t row);
-    // The same task or piece of a gap among those of another scene.
-    [[nodiscard]] std::optional<timeline::PipelineHit> sameIn(
-        const timeline::PipelineScene& other) const;
     void select(std::optional<timeline::PipelineHit> hit);
-    void updateScrollBar();
-    void updateArea(QPoint to);
+    // The navigator learns the size of the picture, the scroll bar what there is to scroll.
+    void updateSize();
+    void updateArea();
     void paintRows(QPainter& painter, const timeline::PipelineViewport& viewport) const;
     void paintBoxes(QPainter& painter, const timeline::PipelineFrame& frame) const;
     void paintRuler(QPainter& painter) const;
@@ -113,14 +113,11 @@ class PipelineView : public QAbstractScrollArea {
     std::shared_ptr<const models::IterationResults> m_results;
     timeline::PipelineRows m_rows = timeline::PipelineRows::Rank;
     base::Duration m_leastTime;
-    timeline::Viewport m_time;
-    timeline::NavigationHistory m_history{m_time};
+    timeline::Navigator m_navigator;
     QTimer m_motionEnd;  // motion that pauses is over
     bool m_ghosts = false, m_messages = true, m_slack = false;
     std::optional<timeline::PipelineHit> m_selection;
     std::optional<PipelineArea> m_area;
-    QPoint m_pressed, m_last;
-    bool m_dragging = false, m_selecting = false;
 };
 
 }  // namespace pleat::widgets

@@ -25,7 +25,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
     setAccessibleDescription(tr("No event is selected."));
     m_motionEnd.setSingleShot(true);
     m_motionEnd.setInterval(500);
-    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_history.endMotion(); });
+    connect(&m_motionEnd, &QTimer::timeout, this, [this] { m_navigator.endMotion(); });
 }
 
 QRect TimelineCanvas::rowsRect() const {
@@ -53,13 +53,12 @@ void TimelineCanvas::setData(std::shared_ptr<const models::TimelineData> data, b
     m_highlighted.clear();
     m_area.reset();
     setAccessibleDescription(tr("No event is selected."));
+    m_navigator.resize(rowsRect().width(), rowsRect().height());
     if (m_data) setColourMode(mode);
     if (keepPlace && m_data && before && treeBefore) {
         restorePlace(*treeBefore, before->trace(), wholeBefore);
     } else {
-        m_scroll = 0;
-        m_view = timeline::fitted(whole(), rowsRect().width());
-        m_history = timeline::NavigationHistory(m_view);
+        m_navigator.start(whole());
     }
     changed();
 }
@@ -74,18 +73,24 @@ void TimelineCanvas::restorePlace(const timeline::LaneTree& before, const trace:
             if (ranks[RankId::at(i)].number == trace.ranks()[old].number)
                 m_tree->setCollapsed(RankId::at(i), true);
     }
-    Viewport view = m_view;
-    if (m_view == timeline::fitted(wholeBefore, m_view.width)) {
-        view = timeline::fitted(whole(), m_view.width);
-    } else if (timeline::visible(m_view).end >= wholeBefore.end) {
+    Viewport view = m_navigator.view();
+    if (view == timeline::fitted(wholeBefore, view.width)) {
+        view = timeline::fitted(whole(), view.width);
+    } else if (timeline::visible(view).end >= wholeBefore.end) {
         view.begin = view.begin + (whole().end - wholeBefore.end);
     }
+    m_navigator.setWhole(whole());
     setView(view, Motion::Continues);
+}
+
+void TimelineCanvas::moved() {
+    m_motionEnd.start();
+    changed();
 }
 
 void TimelineCanvas::changed() {
     m_stale = true;
-    if (m_tree) m_scroll = m_tree->clampedScroll(m_scroll, rowsRect().height());
+    m_navigator.setRows(contentHeight(), timeline::kRowHeight);
     point({});  // something else lies under the cursor now
     update();
     emit viewChanged();
@@ -104,8 +109,8 @@ const timeline::Frame& TimelineCanvas::frameInTime() {
 
 Viewport TimelineCanvas::frameView() const {
     const double scale = devicePixelRatioF();
-    return {m_view.begin, m_view.nsPerPixel / scale,
-            static_cast<std::int32_t>(std::lround(m_view.width * scale))};
+    return {view().begin, view().nsPerPixel / scale,
+            static_cast<std::int32_t>(std::lround(view().width * scale))};
 }
 
 void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
@@ -116,7 +121,7 @@ void TimelineCanvas::buildFrame(timeline::Deadline deadline) {
         constexpr double kLabelWidth = 44;
         m_builder.build(
             m_data->index, *m_tree, wanted, *m_colours,
-            {rowsRect().height(), m_scroll,
+            {rowsRect().height(), scroll(),
              static_cast<std::int32_t>(std::lround(kLabelWidth * devicePixelRatioF())), deadline});
         m_stale = false;
     } else if (!m_builder.exact()) {
@@ -133,63 +138,50 @@ const timeline::PathFrame& TimelineCanvas::pathOfFrame() {
     if (std::exchange(m_pathStale, false)) {
         const bool shown = m_data && m_path && m_pathShown;
         m_pathFrame = shown ? timeline::layOutPath(*m_path, m_builder.frame(), m_data->index,
-                                                   *m_tree, m_scroll)
+                                                   *m_tree, scroll())
                             : timeline::PathFrame();
     }
     return m_pathFrame;
 }
 
 void TimelineCanvas::setView(const Viewport& view, Motion motion) {
-    m_view = timeline::clamped(view, whole());
-    m_history.record(m_view, motion);
-    if (motion == Motion::Continues) m_motionEnd.start();
-    changed();
+    m_navigator.show(view, motion);
+    moved();
 }
 
 void TimelineCanvas::showWhole() {
-    setView(timeline::fitted(whole(), rowsRect().width()), Motion::Jump);
+    m_navigator.showWhole();
+    moved();
 }
 
 void TimelineCanvas::showRange(base::Interval range) {
     constexpr double kMargin = 1.1;
-    const Viewport fitted = timeline::fitted(range, rowsRect().width());
-    setView(timeline::zoomedAround(fitted, fitted.width / 2.0, kMargin), Motion::Jump);
+    m_navigator.showRange(range, kMargin);
+    moved();
 }
 
-double TimelineCanvas::cursorX() const {
-    const QRect rows = rowsRect();
-    if (m_cursor && rows.contains(*m_cursor)) return m_cursor->x() - rows.left();
-    return rows.width() / 2.0;
+void TimelineCanvas::zoom(double factor) {
+    m_navigator.zoom(m_navigator.zoomCentre(), factor);
+    moved();
 }
-
-void TimelineCanvas::zoomAt(double x, double factor, Motion motion) {
-    setView(timeline::zoomedAround(m_view, x, factor), motion);
-}
-
-void TimelineCanvas::zoom(double factor) { zoomAt(cursorX(), factor, Motion::Continues); }
 
 void TimelineCanvas::pan(double pixels) {
-    setView(timeline::panned(m_view, pixels), Motion::Continues);
+    m_navigator.pan(pixels);
+    moved();
 }
 
 void TimelineCanvas::setScroll(int scroll) {
-    if (scroll == m_scroll || !m_tree) return;
-    m_scroll = scroll;
+    if (scroll == m_navigator.scroll() || !m_tree) return;
+    m_navigator.scrollTo(scroll);
     changed();
 }
 
 void TimelineCanvas::undoNavigation() {
-    if (const auto view = m_history.undo()) {
-        m_view = *view;
-        changed();
-    }
+    if (m_navigator.undo()) moved();
 }
 
 void TimelineCanvas::redoNavigation() {
-    if (const auto view = m_history.redo()) {
-        m_view = *view;
-        changed();
-    }
+    if (m_navigator.redo()) moved();
 }
 
 void TimelineCanvas::showReadable(EventId event) {
@@ -198,8 +190,8 @@ void TimelineCanvas::showReadable(EventId event) {
     const base::Interval span = m_data->trace().event(event).span;
     const auto length = static_cast<double>(span.length().ns);
     // A mark has no length that a zoom could show.
-    if (length <= 0 || length >= kTooNarrow * m_view.nsPerPixel) return;
-    Viewport view = m_view;
+    if (length <= 0 || length >= kTooNarrow * view().nsPerPixel) return;
+    Viewport view = m_navigator.view();
     view.nsPerPixel = std::max(length / kWideEnough, timeline::kFinestNsPerPixel);
     view.begin = span.begin;
     setView(timeline::panned(view, -view.width / 2.0), Motion::Jump);
@@ -246,29 +238,29 @@ void TimelineCanvas::clearSelection() {
 // Moves no more than needed: what is in view stays where it is.
 void TimelineCanvas::revealEvent(EventId event) {
     const trace::Event what = m_data->trace().event(event);
-    const base::Interval shown = timeline::visible(m_view);
+    const base::Interval shown = timeline::visible(view());
     if (what.span.end < shown.begin || what.span.begin >= shown.end) {
-        Viewport view = m_view;
+        Viewport view = m_navigator.view();
         view.begin = what.span.begin;
-        view = timeline::panned(view, -m_view.width / 3.0);
+        view = timeline::panned(view, -view.width / 3.0);
         setView(view, Motion::Jump);
     }
     const timeline::PlacedRow place =
-        m_tree->locate(what.lane, m_data->index.rowOf(event), m_scroll);
+        m_tree->locate(what.lane, m_data->index.rowOf(event), scroll());
     if (m_tree->pinned(what.lane)) return;
     const int top = m_tree->pinnedHeight(), bottom = rowsRect().height();
-    if (place.y < top) setScroll(m_scroll + place.y - top - timeline::kRankHeight);
+    if (place.y < top) setScroll(scroll() + place.y - top - timeline::kRankHeight);
     if (place.y + place.height > bottom)
-        setScroll(m_scroll + place.y + place.height - bottom + timeline::kRankHeight);
+        setScroll(scroll() + place.y + place.height - bottom + timeline::kRankHeight);
 }
 
 void TimelineCanvas::bringIntoView(RankId rank) {
     if (!m_tree || m_data->index.lanesOf(rank).empty()) return;
     const timeline::PlacedRow place =
-        m_tree->locate(m_data->index.lanesOf(rank).front(), 0, m_scroll);
+        m_tree->locate(m_data->index.lanesOf(rank).front(), 0, scroll());
     const int top = m_tree->pinnedHeight();
     if (place.y < top || place.y + place.height > rowsRect().height())
-        setScroll(m_scroll + place.y - top - timeline::kRankHeight - timeline::kLaneGap);
+        setScroll(scroll() + place.y - top - timeline::kRankHeight - timeline::kLaneGap);
 }
 
 void TimelineCanvas::followArrow(timeline::Direction direction) {
@@ -379,8 +371,9 @@ void TimelineCanvas::setBookmarks(models::Bookmarks bookmarks) {
 
 void TimelineCanvas::addBookmark() {
     if (!m_data) return;
-    const base::TraceTime time = m_selected.valid() ? m_data->trace().event(m_selected).span.begin
-                                                    : timeline::timeAt(m_view, cursorX());
+    const base::TraceTime time = m_selected.valid()
+                                     ? m_data->trace().event(m_selected).span.begin
+                                     : timeline::timeAt(view(), m_navigator.zoomCentre());
     setNote(time, {});
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/bookmarks.h"
@@ -17,7 +18,7 @@
 #include "timeline/event_steps.h"
 #include "timeline/frame_builder.h"
 #include "timeline/frame_hit.h"
-#include "timeline/navigation_history.h"
+#include "timeline/navigator.h"
 #include "timeline/path_layout.h"
 #include "widgets/timeline_painter.h"
 #include "widgets/timeline_raster.h"
@@ -42,8 +43,8 @@ class TimelineCanvas : public QWidget {
     void setData(std::shared_ptr<const models::TimelineData> data, bool keepPlace = false);
     [[nodiscard]] const models::TimelineData* data() const { return m_data.get(); }
 
-    [[nodiscard]] const timeline::Viewport& view() const { return m_view; }
-    [[nodiscard]] int scroll() const { return m_scroll; }
+    [[nodiscard]] const timeline::Viewport& view() const { return m_navigator.view(); }
+    [[nodiscard]] int scroll() const { return m_navigator.scroll(); }
     [[nodiscard]] int contentHeight() const { return m_tree ? m_tree->height() : 0; }
     [[nodiscard]] QRect rowsRect() const;
     // Null without data.
@@ -142,10 +143,10 @@ class TimelineCanvas : public QWidget {
     void leaveEvent(QEvent* event) override;
 
   private:
-    enum class Drag : std::uint8_t { None, Pressed, Pan, Area, Header };
-
     // A change of the picture: build it anew, say so.
     void changed();
+    // The navigator moved: motion goes on.
+    void moved();
     // Up to date, but as exact only as there is time for: while a person moves, the next picture
     // matters more.
     const timeline::Frame& frameInTime();
@@ -156,7 +157,6 @@ class TimelineCanvas : public QWidget {
     const timeline::PathFrame& pathOfFrame();
     void setView(const timeline::Viewport& view, timeline::Motion motion);
     [[nodiscard]] base::Interval whole() const;
-    [[nodiscard]] double cursorX() const;
     void revealEvent(trace::EventId event);
     void restorePlace(const timeline::LaneTree& before, const trace::Trace& trace,
                       base::Interval wholeBefore);
@@ -169,13 +169,13 @@ class TimelineCanvas : public QWidget {
     void paintArrows(QPainter& painter);
     void paintSelection(QPainter& painter);
     void paintHint(QPainter& painter, const QString& text) const;
-    bool commandKey(const QKeyEvent& event);
-    bool navigationKey(const QKeyEvent& event);
-    void zoomAt(double x, double factor, timeline::Motion motion);
+    // By its name (navigation_input.h); false for one that means nothing here.
+    bool press(const std::string& key);
     [[nodiscard]] std::optional<timeline::FrameHit> hit(QPoint position);
     void point(trace::EventId event);
-    void dragTo(QPoint position);
+    void updateArea();
     void finishArea();
+    void showSelection();
     void clickHeader(QPoint position);
     void dropHeader(QPoint from, QPoint to);
     [[nodiscard]] std::optional<timeline::PlacedRow> lineAt(QPoint position) const;
@@ -187,10 +187,8 @@ class TimelineCanvas : public QWidget {
     TimelineRaster m_raster;
     timeline::Theme m_theme = timeline::Theme::Light;
     std::unique_ptr<TimelinePainter> m_painter;
-    timeline::Viewport m_view;
-    timeline::NavigationHistory m_history{m_view};
-    QTimer m_motionEnd;  // motion that pauses is over
-    int m_scroll = 0;
+    timeline::Navigator m_navigator;
+    QTimer m_motionEnd;       // motion that pauses is over
     bool m_stale = true;      // the frame is not what the members say
     bool m_pathStale = true;  // nor is what is drawn of the path over it
     std::shared_ptr<const timeline::PathMarks> m_path;
@@ -207,11 +205,7 @@ class TimelineCanvas : public QWidget {
     std::size_t m_arrowsLeft = 0;
     models::Bookmarks m_bookmarks;
 
-    Drag m_drag = Drag::None;
-    QPoint m_pressed;
-    std::optional<QPoint> m_cursor;  // within the widget
-    timeline::Viewport m_pressedView;
-    int m_pressedScroll = 0;
+    std::optional<QPoint> m_headerPressed;
 };
 
 }  // namespace pleat::widgets

@@ -1,32 +1,30 @@
 // What a TimelineCanvas does with keys, mouse, wheel and gestures.
 #include <QHelpEvent>
-#include <QKeyEvent>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
-#include "widgets/pinch.h"
+#include "widgets/navigation_input.h"
 #include "widgets/timeline_canvas.h"
 
 namespace pleat::widgets {
 
 using timeline::Direction;
-using timeline::Motion;
+using timeline::Gesture;
 using trace::EventId;
 using trace::LaneId;
 using trace::RankId;
 
 namespace {
 
-constexpr double kZoomStep = 0.8, kPanShare = 0.1;
-constexpr int kClickSlack = 3;  // pixels a click may move
 constexpr int kPinWidth = 20;
 
 }  // namespace
 
 void TimelineCanvas::resizeEvent(QResizeEvent*) {
-    m_history.fit(whole(), rowsRect().width());
-    m_view = m_history.current();
+    m_navigator.resize(rowsRect().width(), rowsRect().height());
     changed();
 }
 
@@ -40,7 +38,8 @@ void TimelineCanvas::changeEvent(QEvent* event) {
 
 bool TimelineCanvas::event(QEvent* event) {
     if (const auto pinch = pinchOf(*event); pinch && m_data) {
-        zoomAt(pinch->x - rowsRect().left(), pinch->factor, Motion::Continues);
+        m_navigator.zoom(pinch->x - rowsRect().left(), pinch->factor);
+        moved();
         return true;
     }
     if (event->type() == QEvent::ToolTip && m_data) {
@@ -68,93 +67,44 @@ QString TimelineCanvas::toolTipAt(QPoint position) {
 }
 
 void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
-    if (!m_data || !(commandKey(*event) || navigationKey(*event))) QWidget::keyPressEvent(event);
+    std::string key = keyName(*event);
+    if (key == "F" && event->modifiers().testFlag(Qt::ShiftModifier)) key = "Shift+F";
+    if (!m_data || !press(key)) QWidget::keyPressEvent(event);
 }
 
-bool TimelineCanvas::commandKey(const QKeyEvent& event) {
-    if (event.matches(QKeySequence::Undo)) return undoNavigation(), true;
-    if (event.matches(QKeySequence::Redo)) return redoNavigation(), true;
-    if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
-        return false;
-    switch (event.key()) {
-        case Qt::Key_BracketLeft:
-            return followArrow(Direction::Backward), true;
-        case Qt::Key_BracketRight:
-            return followArrow(Direction::Forward), true;
-        case Qt::Key_Comma:
-            return stepToSameKind(Direction::Backward), true;
-        case Qt::Key_Period:
-            return stepToSameKind(Direction::Forward), true;
-        case Qt::Key_Left:
-            return stepInRow(Direction::Backward), true;
-        case Qt::Key_Right:
-            return stepInRow(Direction::Forward), true;
-        case Qt::Key_M:
-            return addBookmark(), true;
-        case Qt::Key_R:
-            return setAllArrows(!m_allArrows), true;
-        case Qt::Key_C:
-            return setPathShown(!m_pathShown), true;
-        case Qt::Key_Slash:
-            emit searchWanted();
-            return true;
-        case Qt::Key_Escape:
-            return clearSelection(), true;
-        default:
-            return false;
+bool TimelineCanvas::press(const std::string& key) {
+    using Action = void (*)(TimelineCanvas&);
+    static const std::map<std::string, Action> s_actions = {
+        {"[", [](TimelineCanvas& c) { c.followArrow(Direction::Backward); }},
+        {"]", [](TimelineCanvas& c) { c.followArrow(Direction::Forward); }},
+        {",", [](TimelineCanvas& c) { c.stepToSameKind(Direction::Backward); }},
+        {".", [](TimelineCanvas& c) { c.stepToSameKind(Direction::Forward); }},
+        {"Left", [](TimelineCanvas& c) { c.stepInRow(Direction::Backward); }},
+        {"Right", [](TimelineCanvas& c) { c.stepInRow(Direction::Forward); }},
+        {"M", [](TimelineCanvas& c) { c.addBookmark(); }},
+        {"R", [](TimelineCanvas& c) { c.setAllArrows(!c.m_allArrows); }},
+        {"C", [](TimelineCanvas& c) { c.setPathShown(!c.m_pathShown); }},
+        {"/", [](TimelineCanvas& c) { emit c.searchWanted(); }},
+        {"Esc", [](TimelineCanvas& c) { c.clearSelection(); }},
+        {"Shift+F", [](TimelineCanvas& c) { c.showSelection(); }}};
+    if (const auto found = s_actions.find(key); found != s_actions.end()) {
+        found->second(*this);
+        return true;
     }
+    if (!m_navigator.press(key)) return false;
+    moved();
+    return true;
 }
 
-bool TimelineCanvas::navigationKey(const QKeyEvent& event) {
-    if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))
-        return false;
-    const double step = rowsRect().width() * kPanShare;
-    const int page = rowsRect().height();
-    switch (event.key()) {
-        case Qt::Key_W:
-            return zoom(kZoomStep), true;
-        case Qt::Key_S:
-            return zoom(1 / kZoomStep), true;
-        case Qt::Key_A:
-            return pan(-step), true;
-        case Qt::Key_D:
-            return pan(step), true;
-        case Qt::Key_F:
-            if (!(event.modifiers() & Qt::ShiftModifier)) return showWhole(), true;
-            if (m_area) return showRange(m_area->time), true;
-            if (m_selected.valid()) showRange(m_data->trace().event(m_selected).span);
-            return true;
-        case Qt::Key_Up:
-            return setScroll(m_tree->clampedScroll(m_scroll - timeline::kRowHeight, page)), true;
-        case Qt::Key_Down:
-            return setScroll(m_tree->clampedScroll(m_scroll + timeline::kRowHeight, page)), true;
-        case Qt::Key_PageUp:
-            return setScroll(m_tree->clampedScroll(m_scroll - page, page)), true;
-        case Qt::Key_PageDown:
-            return setScroll(m_tree->clampedScroll(m_scroll + page, page)), true;
-        case Qt::Key_Home:
-            return setView(timeline::panned(m_view, -1e15), Motion::Jump), true;
-        case Qt::Key_End:
-            return setView(timeline::panned(m_view, 1e15), Motion::Jump), true;
-        default:
-            return false;
-    }
+void TimelineCanvas::showSelection() {
+    if (m_area) return showRange(m_area->time);
+    if (m_selected.valid()) showRange(m_data->trace().event(m_selected).span);
 }
 
 void TimelineCanvas::wheelEvent(QWheelEvent* event) {
     if (!m_data) return;
-    constexpr double kNotch = 120;
-    const QPoint turned = event->angleDelta();
-    if (event->modifiers() & Qt::ControlModifier) {
-        const double x = event->position().x() - rowsRect().left();
-        zoomAt(x, std::pow(kZoomStep, turned.y() / kNotch), Motion::Continues);
-    } else if ((event->modifiers() & Qt::ShiftModifier) || turned.x() != 0) {
-        const int along = turned.x() != 0 ? turned.x() : turned.y();
-        pan(-along / kNotch * rowsRect().width() * kPanShare);
-    } else {
-        const int lines = static_cast<int>(turned.y() / kNotch * 3 * timeline::kRowHeight);
-        setScroll(m_tree->clampedScroll(m_scroll - lines, rowsRect().height()));
-    }
+    m_navigator.turn(wheelOf(*event, rowsRect().topLeft()));
+    moved();
     event->accept();
 }
 
@@ -181,66 +131,59 @@ void TimelineCanvas::point(EventId event) {
 
 void TimelineCanvas::mousePressEvent(QMouseEvent* event) {
     if (!m_data || event->button() != Qt::LeftButton) return;
-    m_pressed = event->pos();
-    m_pressedView = m_view;
-    m_pressedScroll = m_scroll;
     if (event->pos().x() < kHeaderWidth) {
-        m_drag = Drag::Header;
+        m_headerPressed = event->pos();
     } else {
-        m_drag = event->modifiers() & Qt::ShiftModifier ? Drag::Area : Drag::Pressed;
+        m_navigator.pointerDown(pointIn(rowsRect().topLeft(), event->pos()),
+                                event->modifiers().testFlag(Qt::ShiftModifier));
     }
 }
 
-void TimelineCanvas::dragTo(QPoint position) {
-    const QRect rows = rowsRect();
-    const QPoint moved = position - m_pressed;
-    if (m_drag == Drag::Pressed && moved.manhattanLength() > kClickSlack) m_drag = Drag::Pan;
-    if (m_drag == Drag::Pan) {
-        setView(timeline::panned(m_pressedView, -moved.x()), Motion::Continues);
-        setScroll(m_tree->clampedScroll(m_pressedScroll - moved.y(), rows.height()));
-    } else if (m_drag == Drag::Area) {
-        const auto [x0, x1] = std::minmax({m_pressed.x(), position.x()});
-        const auto [y0, y1] = std::minmax({m_pressed.y(), position.y()});
-        m_area = TimelineArea{{timeline::timeAt(m_view, std::max(x0 - rows.left(), 0)),
-                               timeline::timeAt(m_view, std::min(x1, rows.right()) - rows.left())},
-                              y0 - rows.top() + m_scroll,
-                              y1 - rows.top() + m_scroll,
-                              {}};
-        update();
-    }
+void TimelineCanvas::updateArea() {
+    const timeline::DrawnArea drawn = m_navigator.drawnArea();
+    m_area = TimelineArea{drawn.time, drawn.top, drawn.bottom, {}};
+    update();
 }
 
 void TimelineCanvas::mouseMoveEvent(QMouseEvent* event) {
-    m_cursor = event->pos();
-    if (!m_data) return;
-    if (m_drag != Drag::None) return dragTo(event->pos());
-    const auto under = hit(event->pos());
-    point(under ? under->event : EventId());
+    const timeline::Point at = pointIn(rowsRect().topLeft(), event->pos());
+    m_navigator.pointAt(at);
+    if (!m_data || m_headerPressed) return;
+    switch (m_navigator.pointerMoved(at)) {
+        case Gesture::None: {
+            const auto under = hit(event->pos());
+            return point(under ? under->event : EventId());
+        }
+        case Gesture::Click:
+            return;
+        case Gesture::Move:
+            return moved();
+        case Gesture::Area:
+            return updateArea();
+    }
 }
 
 void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event) {
     if (!m_data || event->button() != Qt::LeftButton) return;
-    const Drag drag = std::exchange(m_drag, Drag::None);
-    const bool clicked = (event->pos() - m_pressed).manhattanLength() <= kClickSlack;
-    if (drag == Drag::Pan) m_history.endMotion();
-    if (drag == Drag::Area && !clicked) finishArea();
-    if (drag == Drag::Header) {
-        clicked ? clickHeader(event->pos()) : dropHeader(m_pressed, event->pos());
+    if (const auto from = std::exchange(m_headerPressed, std::nullopt)) {
+        const bool clicked = (event->pos() - *from).manhattanLength() <= timeline::kClickSlack;
+        return clicked ? clickHeader(event->pos()) : dropHeader(*from, event->pos());
     }
-    if (drag == Drag::Pressed) {
-        const auto under = hit(event->pos());
-        if (under && under->event.valid()) {
-            select(under->event);
-        } else {
-            clearSelection();
-        }
+    const Gesture gesture = m_navigator.pointerUp();
+    if (gesture == Gesture::Area) finishArea();
+    if (gesture != Gesture::Click) return;
+    const auto under = hit(event->pos());
+    if (under && under->event.valid()) {
+        select(under->event);
+    } else {
+        clearSelection();
     }
 }
 
 void TimelineCanvas::finishArea() {
     std::vector<timeline::PlacedRow> lines;
-    const std::int32_t top = std::max(m_area->top - m_scroll, 0);
-    m_tree->placeVisible(m_scroll, std::max(m_area->bottom - m_scroll, 0), lines);
+    const std::int32_t top = std::max(m_area->top - scroll(), 0);
+    m_tree->placeVisible(scroll(), std::max(m_area->bottom - scroll(), 0), lines);
     for (const timeline::PlacedRow& line : lines) {
         if (line.y + line.height <= top) continue;
         if (line.lane.valid()) {
@@ -260,7 +203,7 @@ void TimelineCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     const QRect rows = rowsRect();
     if (event->pos().y() < rows.top()) {
         for (const models::Bookmark& bookmark : m_bookmarks.all()) {
-            const double x = rows.left() + timeline::pixelAt(m_view, bookmark.time);
+            const double x = rows.left() + timeline::pixelAt(view(), bookmark.time);
             if (std::abs(x - event->pos().x()) <= 6) emit bookmarkActivated(bookmark.time);
         }
         return;
@@ -270,13 +213,13 @@ void TimelineCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineCanvas::leaveEvent(QEvent*) {
-    m_cursor.reset();
+    m_navigator.pointAt(std::nullopt);
     if (m_data) point({});
 }
 
 std::optional<timeline::PlacedRow> TimelineCanvas::lineAt(QPoint position) const {
     if (position.y() < kRulerHeight) return std::nullopt;
-    return m_tree->at(position.y() - kRulerHeight, m_scroll);
+    return m_tree->at(position.y() - kRulerHeight, scroll());
 }
 
 void TimelineCanvas::clickHeader(QPoint position) {

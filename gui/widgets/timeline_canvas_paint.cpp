@@ -28,16 +28,16 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     const QRect rows = rowsRect();
     const std::vector<RulerMark> marks = rulerMarks();
     paintRows(painter);
-    m_painter->paintMarkLines(painter, rows, m_view, marks);
+    m_painter->paintMarkLines(painter, rows, view(), marks);
     m_painter->paintPath(painter, rows, pathOfFrame(), devicePixelRatioF());
     paintSelection(painter);
     paintArrows(painter);
-    m_painter->paintRuler(painter, QRect(kHeaderWidth, 0, rows.width(), kRulerHeight), m_view,
+    m_painter->paintRuler(painter, QRect(kHeaderWidth, 0, rows.width(), kRulerHeight), view(),
                           whole().begin, marks);
     m_painter->paintHeaders(painter, QRect(0, kRulerHeight, kHeaderWidth, rows.height()),
                             headerLines(), m_tree->pinnedHeight());
     painter.fillRect(0, 0, kHeaderWidth, kRulerHeight, colourOf(timeline::palette(m_theme).header));
-    const base::Interval shown = timeline::visible(m_view);
+    const base::Interval shown = timeline::visible(view());
     painter.setPen(colourOf(timeline::palette(m_theme).text));
     painter.drawText(
         QRect(6, 0, kHeaderWidth - 12, kRulerHeight), Qt::AlignVCenter | Qt::AlignLeft,
@@ -67,10 +67,10 @@ void TimelineCanvas::paintRows(QPainter& painter) {
 QRect TimelineCanvas::rectOf(EventId event) const {
     const trace::Event what = m_data->trace().event(event);
     const timeline::PlacedRow place =
-        m_tree->locate(what.lane, m_data->index.rowOf(event), m_scroll);
+        m_tree->locate(what.lane, m_data->index.rowOf(event), scroll());
     const QRect rows = rowsRect();
-    const std::int32_t x0 = timeline::edgeAt(m_view, what.span.begin);
-    const std::int32_t x1 = std::max(timeline::edgeAt(m_view, what.span.end), x0 + 2);
+    const std::int32_t x0 = timeline::edgeAt(view(), what.span.begin);
+    const std::int32_t x1 = std::max(timeline::edgeAt(view(), what.span.end), x0 + 2);
     return {rows.left() + x0, rows.top() + place.y, x1 - x0, place.height};
 }
 
@@ -78,17 +78,17 @@ void TimelineCanvas::paintSelection(QPainter& painter) {
     const QRect rows = rowsRect();
     const auto outline = [&](EventId event, bool strong) {
         const base::Interval span = m_data->trace().event(event).span;
-        const base::Interval shown = timeline::visible(m_view);
+        const base::Interval shown = timeline::visible(view());
         if (span.end < shown.begin || span.begin > shown.end) return;
         m_painter->paintOutline(painter, rows, rectOf(event), strong);
     };
     for (const EventId event : m_highlighted) outline(event, false);
     if (m_selected.valid()) outline(m_selected, true);
     if (!m_area) return;
-    const std::int32_t x0 = timeline::edgeAt(m_view, m_area->time.begin);
-    const std::int32_t x1 = timeline::edgeAt(m_view, m_area->time.end);
+    const std::int32_t x0 = timeline::edgeAt(view(), m_area->time.begin);
+    const std::int32_t x1 = timeline::edgeAt(view(), m_area->time.end);
     m_painter->paintArea(painter, rows,
-                         QRect(rows.left() + x0, rows.top() + m_area->top - m_scroll,
+                         QRect(rows.left() + x0, rows.top() + m_area->top - scroll(),
                                std::max(x1 - x0, 1), m_area->bottom - m_area->top),
                          QString::fromStdString(timeline::durationText(m_area->time.length())));
 }
@@ -96,7 +96,7 @@ void TimelineCanvas::paintSelection(QPainter& painter) {
 QPointF TimelineCanvas::pointOf(EventId event, base::TraceTime time) const {
     constexpr double kFar = 20'000;  // what lies outside is cut off anyway
     const QRect box = rectOf(event), rows = rowsRect();
-    return {rows.left() + std::clamp(timeline::pixelAt(m_view, time), -kFar, kFar),
+    return {rows.left() + std::clamp(timeline::pixelAt(view(), time), -kFar, kFar),
             box.center().y() + 0.5};
 }
 
@@ -111,7 +111,7 @@ void TimelineCanvas::paintArrows(QPainter& painter) {
             if (row.place.lane.valid() && (lanes.empty() || lanes.back() != row.place.lane))
                 lanes.push_back(row.place.lane);
         const timeline::ArrowsShown all =
-            m_data->links.arrowsWithin(lanes, timeline::visible(m_view), kMostArrows);
+            m_data->links.arrowsWithin(lanes, timeline::visible(view()), kMostArrows);
         arrows.insert(arrows.end(), all.arrows.begin(), all.arrows.end());
         m_arrowsLeft += all.left;
     }
@@ -138,7 +138,7 @@ std::vector<RulerMark> TimelineCanvas::rulerMarks() const {
     // Bookmarks first: their words get the room.
     for (const models::Bookmark& bookmark : m_bookmarks.all())
         marks.push_back({bookmark.time, bookmark.note.left(60), true});
-    const base::Interval shown = timeline::visible(m_view);
+    const base::Interval shown = timeline::visible(view());
     const auto& iterations = m_data->iterations;
     const auto from = std::partition_point(
         iterations.begin(), iterations.end(),
