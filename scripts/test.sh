@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=${1:-full}
 scripts/build.sh release
+cmake --build --preset release --target bench # not run here, but it has to compile
 case "$mode" in
     fast) ctest --preset release --label-exclude slow ;;
     full) ctest --preset release ;;

@@ -35,7 +35,7 @@ class Maker {
     }
     std::shared_ptr<const trace::Trace> build() {
         return std::make_shared<const trace::Trace>(m_columns, m_ranks, m_lanes,
-                                                    trace::Annotations{}, base::Diagnostics{});
+                                                    base::Diagnostics{});
     }
 
   private:
