@@ -9,6 +9,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/saturating.h"
+#include "trace/limits.h"
+
 namespace pleat::importers {
 namespace {
 
@@ -69,8 +72,11 @@ class Joiner {
 
     void move(ReadFile& file, Duration by) {
         m_builder.shift(file.begin, file.end, by);
-        file.facts.clock.recorded = {file.facts.clock.recorded.begin + by,
-                                     file.facts.clock.recorded.end + by};
+        // As the builder keeps them: `by` is whatever the file says.
+        for (TraceTime* time : {&file.facts.clock.recorded.begin, &file.facts.clock.recorded.end}) {
+            time->ns = std::clamp(base::saturatingSum(time->ns, by.ns), -trace::kFarthestNs,
+                                  trace::kFarthestNs);
+        }
     }
 
     // Of times that nothing relates to UTC no place is right; beside the others is the best.

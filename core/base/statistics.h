@@ -14,11 +14,13 @@
 namespace pleat::base {
 
 namespace statistics_detail {
+// a <= b. Their sum need not fit: two times of 150 years each are nanoseconds of 63 bits.
 template <class Number>
 Number middleOf(Number a, Number b) {
-    return (a + b) / 2;
+    if ((a < Number{}) != (b < Number{})) return (a + b) / 2;
+    return a < Number{} ? b - (b - a) / 2 : a + (b - a) / 2;
 }
-inline Duration middleOf(Duration a, Duration b) { return {(a.ns + b.ns) / 2}; }
+inline Duration middleOf(Duration a, Duration b) { return {middleOf(a.ns, b.ns)}; }
 }  // namespace statistics_detail
 
 // The smallest value that at least `parts` of `ofParts` values do not exceed: nearestRank(v, 9, 10)

@@ -37,7 +37,8 @@ class Instructions {
         return static_cast<std::int64_t>(word);
     }
     std::string_view text() {
-        const std::size_t size = std::min<std::size_t>(byte(), m_rest.size());
+        const std::size_t wanted = byte();  // shortens the rest, so before it is asked for its size
+        const std::size_t size = std::min(wanted, m_rest.size());
         const Bytes taken = m_rest.first(size);
         m_rest = m_rest.subspan(size);
         return {reinterpret_cast<const char*>(taken.data()), size};

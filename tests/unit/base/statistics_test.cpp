@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -39,6 +40,19 @@ TEST(Statistics, AgreeWithSortingForAnyOrder) {
         EXPECT_DOUBLE_EQ(medianOf(values), (sorted[(size - 1) / 2] + sorted[size / 2]) / 2);
         EXPECT_DOUBLE_EQ(nearestRank(values, 9, 10), sorted[(size * 9 + 9) / 10 - 1]);
     }
+}
+
+TEST(Statistics, TheMiddleOfTwoDoesNotOverflow) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    using Values = std::vector<std::int64_t>;
+    EXPECT_EQ(medianOf(Values{kMost, kMost}), kMost);
+    EXPECT_EQ(medianOf(Values{-kMost, kMost}), 0);
+    EXPECT_EQ(medianOf(Values{-kMost, -kMost + 2}), -kMost + 1);
+    EXPECT_EQ(medianOf(Values{1, 2}), 1);
+    EXPECT_EQ(medianOf(Values{-3, -2}), -2);
+    EXPECT_EQ(medianOf(Values{-1, 2}), 0);
+    EXPECT_EQ(medianOf(std::vector<Duration>{{kMost}, {kMost - 2}}).ns, kMost - 1);
+    EXPECT_DOUBLE_EQ(medianOf(std::vector<double>{1.5, 2.0}), 1.75);
 }
 
 }  // namespace
