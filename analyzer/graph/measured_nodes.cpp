@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "graph/measured_draft.h"
-#include "trace/timers.h"
+#include "trace/timer_names.h"
 
 namespace pleat::graph {
 namespace {
@@ -18,7 +18,7 @@ using trace::RankId;
 
 class Nodes {
   public:
-    explicit Nodes(MeasuredDraft& draft) : m_draft(draft) {}
+    explicit Nodes(MeasuredDraft& draft) : m_draft(draft), m_names(draft.trace) {}
 
     void run() {
         numberReplicas();
@@ -186,13 +186,8 @@ class Nodes {
     // Such as the norm of all gradients, to which every rank adds its part.
     [[nodiscard]] bool isOfEverybody(const trace::Phase& phase) {
         if (!phase.event.valid() || !m_draft.isOwn(phase.iteration)) return false;
-        const base::StringId name = m_draft.trace.columns().name[phase.event.index()];
-        const auto [known, isNew] = m_ofEverybody.try_emplace(name, false);
-        if (isNew) {
-            const trace::Timer* timer = trace::timerNamed(m_draft.trace.text(name));
-            known->second = timer != nullptr && timer->group == trace::TimerGroup::Everybody;
-        }
-        return known->second;
+        const trace::Timer* timer = m_names.of(phase.event);
+        return timer != nullptr && timer->group == trace::TimerGroup::Everybody;
     }
 
     void joinEverybody() {
@@ -340,7 +335,7 @@ class Nodes {
     std::vector<Inner> m_inner;
     std::map<std::int32_t, OfRanks> m_common;  // by iteration
     std::unordered_map<NodeId, Computed*> m_computedBy;
-    std::unordered_map<base::StringId, bool> m_ofEverybody;
+    trace::TimerNames m_names;
     std::unordered_map<trace::MatchId, NodeId> m_ready;
     // The ends of buffered messages. Ordered: so is what is made of them.
     struct Message {

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "graph/measured_draft.h"
 #include "graph/timer_rules.h"
-#include "trace/timers.h"
+#include "trace/timer_names.h"
 
 namespace pleat::graph {
 namespace {
@@ -23,7 +22,7 @@ struct Timed {
 
 class TimerLinks {
   public:
-    explicit TimerLinks(MeasuredDraft& draft) : m_draft(draft) {}
+    explicit TimerLinks(MeasuredDraft& draft) : m_draft(draft), m_names(draft.trace) {}
 
     void run() {
         for (const TransferPart& part : m_draft.parts) {
@@ -57,11 +56,8 @@ class TimerLinks {
 
     void add(RankId rank, trace::EventId event, std::int32_t iteration, const Timed& timed) {
         if (!event.valid() || !m_draft.isOwn(iteration)) return;
-        const base::StringId name = m_draft.trace.columns().name[event.index()];
-        const auto [known, isNew] = m_known.try_emplace(name, nullptr);
-        if (isNew) known->second = trace::timerNamed(m_draft.trace.text(name));
-        if (known->second != nullptr)
-            m_of[{rank.index(), iteration}][known->second->name].push_back(timed);
+        if (const Timer* timer = m_names.of(event))
+            m_of[{rank.index(), iteration}][timer->name].push_back(timed);
     }
 
     void linkPass(const Tasks& tasks, Timers& timers) {
@@ -90,7 +86,7 @@ class TimerLinks {
     }
 
     MeasuredDraft& m_draft;
-    std::unordered_map<base::StringId, const Timer*> m_known;
+    trace::TimerNames m_names;
     std::map<Pass, Timers> m_of;
     std::map<Pass, Tasks> m_tasks;
 };

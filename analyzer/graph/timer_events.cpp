@@ -5,36 +5,20 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "trace/arguments.h"
 #include "trace/limits.h"
+#include "trace/timer_names.h"
 
 namespace pleat::graph {
 namespace {
 
 using trace::RankId;
 using trace::Timer;
+using trace::TimerNames;
 using trace::TimerRole;
-
-// Timers by the interned name of an event.
-class TimerNames {
-  public:
-    explicit TimerNames(const trace::Trace& trace) : m_trace(trace) {}
-
-    const Timer* of(trace::EventId event) {
-        const base::StringId name = m_trace.columns().name[event.index()];
-        const auto [known, isNew] = m_known.try_emplace(name, nullptr);
-        if (isNew) known->second = trace::timerNamed(m_trace.text(name));
-        return known->second;
-    }
-
-  private:
-    const trace::Trace& m_trace;
-    std::unordered_map<base::StringId, const Timer*> m_known;
-};
 
 bool hasOnlyTimers(const trace::Trace& trace, TimerNames& names, bool ofOneChunk) {
     const auto& tasks = trace.annotations().tasks;
