@@ -3,6 +3,7 @@
 
 #include <QKeyEvent>
 #include <QWheelEvent>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,19 @@ struct Pinch {
 // "W", "PgUp", "Undo"; the same with Shift. Empty where Ctrl, Alt or Meta make it one of the
 // window's.
 [[nodiscard]] std::string keyName(const QKeyEvent& event);
+
+// What keys do in a view beside what they do in every one.
+template <class View>
+using KeyActions = std::map<std::string, void (*)(View&)>;
+
+// False where the key does nothing.
+template <class View>
+bool runKey(const KeyActions<View>& actions, const std::string& key, View& view) {
+    const auto found = actions.find(key);
+    if (found == actions.end()) return false;
+    found->second(view);
+    return true;
+}
 
 // `rows`: where the rows begin, in pixels of the widget.
 [[nodiscard]] timeline::Wheel wheelOf(const QWheelEvent& event, QPoint rows);

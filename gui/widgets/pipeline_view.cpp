@@ -7,7 +7,6 @@
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "models/answer_figures.h"
@@ -401,8 +400,7 @@ void PipelineView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool PipelineView::press(const std::string& key) {
-    using Action = void (*)(PipelineView&);
-    static const std::map<std::string, Action> s_actions = {
+    static const KeyActions<PipelineView> s_actions = {
         {"Left", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Earlier); }},
         {"Right", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Later); }},
         {"Up", [](PipelineView& v) { v.moveSelection(timeline::PipelineStep::Above); }},
@@ -410,10 +408,7 @@ bool PipelineView::press(const std::string& key) {
         {"Return", [](PipelineView& v) { v.activateSelection(); }},
         {"Enter", [](PipelineView& v) { v.activateSelection(); }},
         {"Esc", [](PipelineView& v) { v.select(std::nullopt); }}};
-    if (const auto found = s_actions.find(key); found != s_actions.end()) {
-        found->second(*this);
-        return true;
-    }
+    if (runKey(s_actions, key, *this)) return true;
     if (!m_navigator.press(key)) return false;
     moved();
     return true;

@@ -3,7 +3,6 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "widgets/navigation_input.h"
@@ -73,8 +72,7 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TimelineCanvas::press(const std::string& key) {
-    using Action = void (*)(TimelineCanvas&);
-    static const std::map<std::string, Action> s_actions = {
+    static const KeyActions<TimelineCanvas> s_actions = {
         {"[", [](TimelineCanvas& c) { c.followArrow(Direction::Backward); }},
         {"]", [](TimelineCanvas& c) { c.followArrow(Direction::Forward); }},
         {",", [](TimelineCanvas& c) { c.stepToSameKind(Direction::Backward); }},
@@ -87,10 +85,7 @@ bool TimelineCanvas::press(const std::string& key) {
         {"/", [](TimelineCanvas& c) { emit c.searchWanted(); }},
         {"Esc", [](TimelineCanvas& c) { c.clearSelection(); }},
         {"Shift+F", [](TimelineCanvas& c) { c.showSelection(); }}};
-    if (const auto found = s_actions.find(key); found != s_actions.end()) {
-        found->second(*this);
-        return true;
-    }
+    if (runKey(s_actions, key, *this)) return true;
     if (!m_navigator.press(key)) return false;
     moved();
     return true;
