@@ -191,6 +191,7 @@ class RuleRun {
         : m_rules(rules),
           m_draft(draft),
           m_user(user),
+          m_meant(draft.events.eventCount(), false),
           m_outcome(rules, draft),
           m_marks(draft, rules),
           m_fitsNothing(draft.events.columns().strings.size(), false),
@@ -199,7 +200,6 @@ class RuleRun {
         if (m_user) return;
         m_tasksKnown = !draft.found.tasks.empty();
         m_iterationsKnown = !draft.enclosing.empty();
-        m_meant.resize(draft.events.eventCount(), false);
         for (const auto& transfer : draft.found.transfers) m_meant[transfer.event.index()] = true;
         for (const auto& phase : draft.found.phases) m_meant[phase.event.index()] = true;
     }
@@ -223,7 +223,7 @@ class RuleRun {
         const trace::Event event = m_draft.events.event(id);
         if (event.flag == trace::EventFlag::OpenAtEnd) return;
         const std::vector<Meaning>& meanings = meaningsOf(id, event);
-        if (meanings.empty() || (!m_meant.empty() && m_meant[id.index()])) return;
+        if (meanings.empty() || m_meant[id.index()]) return;
         (void)m_arguments.read(m_draft.events.arguments(id));
         const bool isMark = event.kind == trace::EventKind::Mark;
         for (const Meaning& meaning : meanings) {
@@ -321,7 +321,7 @@ class RuleRun {
     Draft& m_draft;
     const bool m_user;
     bool m_tasksKnown = false, m_iterationsKnown = false;
-    std::vector<bool> m_meant;  // by event: means something already; empty for a user's rules
+    std::vector<bool> m_meant;  // by event: means something already; none for a user's rules
     RuleOutcome m_outcome;
     RuleMarks m_marks;
     std::vector<bool> m_fitsNothing;                                     // by name

@@ -59,9 +59,7 @@ void Diagnostics::add(const Diagnostics& others) {
 }
 
 Diagnostic* Diagnostics::findMutable(std::string_view code) {
-    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
-                                    [&](const Diagnostic& d) { return d.code == code; });
-    return found == m_entries.end() ? nullptr : &*found;
+    return const_cast<Diagnostic*>(find(code));  // of this object, which is not const here
 }
 
 const Diagnostic* Diagnostics::find(std::string_view code) const {
