@@ -3,7 +3,7 @@
 // in bubbles.cpp, so that both are accounted by the same code. Pure functions; results are
 // immutable.
 //
-// Invariants: every interval lies in the window; a transfer's waiting part ends where its moving
+// Invariants: every interval is within the window; a transfer's waiting part ends where its moving
 // part begins; lists need not be sorted and may overlap.
 #pragma once
 

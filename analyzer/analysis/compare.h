@@ -33,7 +33,7 @@ enum class Verdict : std::uint8_t {
     Slower,      // more of it
     Less,        // the same of what is neither good nor bad by itself
     More,        //
-    Same,        // the whole interval lies within what matters
+    Same,        // the whole interval is too small to matter
     CannotTell,  // the interval includes zero and more than that, or there are too few values
     OnlyInBase,
     OnlyInNew,

@@ -44,8 +44,8 @@ struct PathAnalysis {
     base::Diagnostics diagnostics;  // the trace's
 };
 
-// Input error where there is no complete iteration or no usable graph; Usage error naming the
-// iterations there are for one that was not recorded.
+// Input error without a complete iteration or a usable graph. Usage error for an iteration that was
+// not recorded; it names the recorded ones.
 [[nodiscard]] base::Result<PathAnalysis> analysePath(const graph::RunIndex& run,
                                                      const PathOptions& options);
 

@@ -157,8 +157,8 @@ void addTasks(const trace::Trace& trace, const Windows& windows, SeriesBuilder& 
     }
 }
 
-// The window that a time lies in, its begin left out and its end taken in, as of transfers: work
-// counts in the window it ends in. `windows` ascend and are disjoint.
+// The window (begin, end] that contains a time. Like a transfer, work counts in the window in which
+// it ends. `windows` ascend and are disjoint.
 std::optional<std::size_t> windowOf(const Windows& windows, base::TraceTime end) {
     const auto after = std::lower_bound(windows.begin(), windows.end(), end,
                                         [](const graph::IterationWindow& window,

@@ -65,8 +65,8 @@ struct RunSeries {
     [[nodiscard]] bool has(Level level) const;
 };
 
-// `trace` is annotated. Usage error for an iteration range that was not recorded; Input error where
-// there is no complete iteration, or times are damaged. O(n log n) in tasks, transfers and device
+// `trace` is annotated. Usage error for an iteration range that was not recorded; Input error
+// without a complete iteration or if times are damaged. O(n log n) in tasks, transfers and device
 // work, times the replays that find the causes of bubbles.
 [[nodiscard]] base::Result<RunSeries> seriesOf(const graph::RunIndex& run,
                                                const AnalysisOptions& options);

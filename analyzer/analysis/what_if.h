@@ -57,8 +57,8 @@ struct WhatIf {
     base::Diagnostics diagnostics;  // the trace's and the analysis' own
 };
 
-// Usage error for an iteration range that was not recorded, a key the trace has nothing of, a
-// factor out of range; Input error where there is no complete iteration that can be replayed.
+// Usage error for an iteration range that was not recorded, a key that matches nothing or a
+// factor out of range. Input error if no complete iteration can be replayed.
 [[nodiscard]] base::Result<WhatIf> analyseWhatIf(const graph::RunIndex& run,
                                                  const WhatIfOptions& options);
 

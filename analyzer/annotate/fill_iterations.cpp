@@ -61,8 +61,8 @@ class IterationGuess {
         }
     }
 
-    // What lies in no iteration range belongs to the iteration of the task it was called in, or of
-    // the last one before; of the rank's first where none was. Tasks have theirs.
+    // A transfer outside all iteration ranges belongs to the iteration of the task in which it was
+    // called, else of the task before, else of the rank's first task. Tasks have their own.
     void fillByTasks(trace::Transfer& transfer) {
         if (transfer.iteration >= 0) return;
         const auto& tasks = m_draft.found.tasks.items();

@@ -28,9 +28,9 @@ class Rules {
     // and names that a pattern could not be tried on ("rule_too_slow").
     void apply(Draft& draft) const;
 
-    // The same with rules of ours for names of frameworks: nothing is said of rules without an
-    // event, and events that mean something already keep that meaning. Where tasks are known, only
-    // messages and, where none are known either, iterations are added.
+    // The same with the built-in rules for frameworks: unused rules are not reported, and events
+    // that already have a meaning keep it. Once tasks are known, only messages are added, and
+    // iterations if there are none yet.
     void applyToUnknown(Draft& draft) const;
 
   private:
